@@ -162,6 +162,27 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class Called:
+    """A call of an unknown value that may be a module: what was called on what, and the node on the tape, if any."""
+
+    function: SymId
+    given: tuple[Value, ...]
+    clock: int
+    site: Site
+    node: NodeId | None
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownStep:
+    """A step of an unknown optimizer: when and where, its name, and the unknown modules that had a gradient."""
+
+    clock: int
+    site: Site
+    name: str
+    updates: frozenset[SymId]
+
+
+@dataclass(frozen=True, slots=True)
 class Added:
     """When a backward added to a gradient that was there, and the call that ran it."""
 
@@ -307,3 +328,7 @@ MODELS_KEPT: Trait[None, tuple[ModelKept, ...]] = Trait("models kept by name", O
 SLOPE: Trait[RefId, Slope | None] = Trait("written with a gradient that can be differentiated", Owner.OBJECT)
 # `alias_query`:
 ESCAPED: Trait[RefId, bool] = Trait("escaped", Owner.OBJECT)
+# `unknown_steps`: calls of what may be modules by their results, what has a gradient of them, and steps.
+CALLED: Trait[SymId, Called | None] = Trait("was called", Owner.SYMBOL, derived=True)
+GRADED: Trait[None, frozenset[SymId]] = Trait("may be modules that have a gradient", Owner.WHOLE)
+STEPS: Trait[None, tuple[UnknownStep, ...]] = Trait("steps of unknown optimizers", Owner.WHOLE)

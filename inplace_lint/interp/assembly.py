@@ -15,6 +15,7 @@ from inplace_lint.interp.checkers import (
     lost_update,
     overlapped,
     passed_twice,
+    unknown_steps,
 )
 from inplace_lint.interp.checkers.alias_query import AliasQuery
 from inplace_lint.interp.checkers.kept import models, together
@@ -96,6 +97,7 @@ def subscribe(query: AliasQuery | None, spared: Opportunities | None, *, opinion
         repeat=kept_values.repeat,
         set_attribute=to_all(kept_values.set_attribute, models.set_attribute),
         hand_over=to_all(*(one.hand_over for one in (query, spared) if one is not None)),
+        called=unknown_steps.called,
         read=to_all(kept_values.read, kept_aliases.read, clobbered.read),
         compare=to_all(kept_values.compare, kept_aliases.compare),
         record=kept_values.record,
@@ -108,5 +110,7 @@ def subscribe(query: AliasQuery | None, spared: Opportunities | None, *, opinion
         read_state=kept_states.read_state,
         load_state=kept_states.load_state,
         differentiate=lost_slope.differentiate,
+        accumulate=unknown_steps.accumulate,
+        step=unknown_steps.step,
         change_gradients=kept_states.change_gradients,
     )

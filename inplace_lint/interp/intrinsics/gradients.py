@@ -49,6 +49,8 @@ def backward_from(act: IntrinsicCall, value: Value, *, handed: bool = False) -> 
     framework = act.interp.context.default().framework.name
     unknown_contexts.note_backward(state, found)
     act.interp.listeners.differentiate(state, framework, found)
+    if not handed:
+        act.interp.listeners.accumulate(state, framework, found, site, retain)
     added = tape.backward(state, framework, found, site, retain=retain, inputs=inputs, handed=handed)
     optimizers.announce_change(act, sorted(Ref(leaf) for leaf in added), Keeping.SUM)
     return [(state, NONE)]

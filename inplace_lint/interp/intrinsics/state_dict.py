@@ -105,6 +105,7 @@ def track_opaque_module(interp: Interpreter, state: State, function: Sym, argume
             state.set_trait(traits.ZEROED, SymId(owner), True)
         case (origins.ATTRIBUTE, int(owner), "step") if state.has_trait(traits.ZEROED, SymId(owner)):
             name = opaque_modules.name_of(state, SymId(owner))
+            interp.listeners.step(state, SymId(owner), site)
             state.set_trait(traits.STEPPED, None, traits.Step(state.clock, site, name))
         case (origins.ATTRIBUTE, int(owner), "load_state_dict") if arguments.positional:
             _check_opaque_module(interp, state, SymId(owner), arguments.positional[0], site, "load_state_dict")

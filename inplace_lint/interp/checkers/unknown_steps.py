@@ -1,0 +1,119 @@
+"""
+Reports steps of unknown optimizers between the call of an unknown module and the backward that needs its parameters.
+
+    def train(critic, actor, critic_opt, actor_opt, states, actions, targets):
+        loss = mse(critic(states, actions), targets)
+        actor_loss = -critic(states, actor(states)).mean()
+        critic_opt.zero_grad()
+        loss.backward()
+        critic_opt.step()          # updates what has a gradient: `critic`, which `loss` was computed with
+        actor_loss.backward()      # needs the parameters with which `critic` was called for `actor_loss`
+
+What is called directly and is no method may be a module; a step updates all or some of those that backward has gone
+through. It is reported only if the later backward needs earlier calls of each of these.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from inplace_lint.core.assumption import Assumption
+from inplace_lint.core.event import Stale, Touch
+from inplace_lint.domain import origins, tape, traits, unknown_history
+from inplace_lint.domain.heap import Tensor
+from inplace_lint.domain.values import NOT_TENSORS, Ref, Sym, SymId
+from inplace_lint.interp.intrinsics import opaque_modules
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from inplace_lint.core.event import Site
+    from inplace_lint.domain.state import State
+    from inplace_lint.domain.values import NodeId, RefId, Value
+    from inplace_lint.interp.frame import Arguments
+
+_MODULES = frozenset({origins.PARAMETER, origins.RESULT, origins.ITEM, origins.TURN, origins.GLOBAL})
+_OTHERS = SymId(-1)  # stands for the known parameters that backward reaches
+
+
+def called(state: State, function: Value, arguments: Arguments, result: Sym, site: Site) -> None:
+    """Remember a call of an unknown value that may be a module."""
+    if state.modes.grad is False or type(function) is not Sym or function.kind not in {"", "input"}:
+        return
+    key = state.symbols.keys[function.id]
+    if isinstance(key, tuple) and key[0] in _MODULES and (arguments.positional or arguments.keywords):
+        given = (*arguments.positional, *(value for _, value in arguments.keywords))
+        node = state.trait(traits.CALL_NODE, result.id)
+        state.set_trait(traits.CALLED, result.id, traits.Called(function.id, given, state.clock, site, node))
+
+
+def accumulate(state: State, framework: str, tensors: Sequence[Tensor], site: Site, retain: bool) -> None:
+    """Report steps since the calls that a backward needs, and remember what has a gradient after it."""
+    if not any(True for _ in state.all_traits(traits.CALLED)):
+        return
+    calls, reaches_others = _behind(state, tensors)
+    for step in state.trait(traits.STEPS, None) or ():
+        old = [call for call in calls.values() if call.clock < step.clock]
+        if step.updates and step.updates <= {call.function for call in old}:
+            call = max((one for one in old if one.function in step.updates), key=lambda one: one.clock)
+            name = opaque_modules.name_of(state, call.function)
+            save = Touch(name, call.site, "self.weight", module=True, param=True)
+            write = Touch("optimizer.step", step.site, symbol=step.name, param=True, dropped=True)
+            assumed = {f"`{step.name}` updates `{name}`", f"backward of `{name}` needs its parameters"}
+            state.report(Stale(framework, save, write, site, state.assumptions | assumed))
+            break
+    graded = {call.function for call in calls.values()} | ({_OTHERS} if reaches_others else set())
+    state.set_trait(traits.GRADED, None, (state.trait(traits.GRADED, None) or frozenset()) | graded)
+    for result in calls if not retain else ():
+        state.set_trait(traits.CALLED, result, None)
+
+
+def step(state: State, optimizer: SymId, site: Site) -> None:
+    """Remember a step of an unknown optimizer, with the unknown modules that have a gradient."""
+    updates = state.trait(traits.GRADED, None) or frozenset()
+    known = state.trait(traits.STEPS, None) or ()
+    made = traits.UnknownStep(state.clock, site, opaque_modules.name_of(state, optimizer), updates)
+    state.set_trait(traits.STEPS, None, (*known, made))
+
+
+def _behind(state: State, tensors: Sequence[Tensor]) -> tuple[dict[SymId, traits.Called], bool]:
+    """Return the calls that tensors were computed with, by their results, and whether known parameters were used."""
+    waiting: list[Value | Tensor] = list(tensors)
+    found: dict[SymId, traits.Called] = {}
+    seen: set[SymId] = set()
+    passed: set[NodeId] = set()
+    reaches_others = False
+    by_node = {call.node: number for number, call in state.all_traits(traits.CALLED) if call is not None}
+    while waiting:
+        one = waiting.pop()
+        if type(one) is Sym:
+            if one.id in seen or one.kind in NOT_TENSORS:
+                continue
+            seen.add(one.id)
+            call = state.trait(traits.CALLED, one.id)
+            if call is not None:
+                found[one.id] = call
+                waiting.extend(call.given)
+            waiting.extend(unknown_history.parts(state, one))
+        tensor = one if isinstance(one, Tensor) else state.tensor(one)
+        if tensor is None or tensor.rg is False:
+            continue
+        waiting.extend(_asked({tensor.why}))
+        for number in tape.reachable(state, tape.nodes_of(state, tensor)):
+            if number not in passed:
+                passed.add(number)
+                node = state.nodes[number]
+                waiting.extend(_asked(node.doubts))
+                waiting.extend([Sym(by_node[number])] if number in by_node else ())
+                reaches_others = reaches_others or any(_is_parameter(state, leaf) for leaf in node.leaves)
+    return found, reaches_others
+
+
+def _is_parameter(state: State, leaf: RefId) -> bool:
+    tensor = state.tensor(Ref(leaf))
+    return tensor is not None and tensor.param
+
+
+def _asked(sentences: frozenset[str] | set[str]) -> Iterator[Sym]:
+    """Yield the unknown values of which sentences assume that they require grad."""
+    return (Sym(SymId(one.of)) for one in sentences if isinstance(one, Assumption) and one.of >= 0)
