@@ -166,6 +166,7 @@ class Called:
     """A call of an unknown value that may be a module: what was called on what, and the node on the tape, if any."""
 
     function: SymId
+    name: str
     given: tuple[Value, ...]
     clock: int
     site: Site

@@ -21,7 +21,7 @@ from inplace_lint.core.event import Keeping, Site, Touch
 from inplace_lint.core.span import Place
 from inplace_lint.domain.heap import Tensor
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NodeId, Ref, Sym, SymId, Value
+from inplace_lint.domain.values import NodeId, Ref, Sym, Value
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.ir import nodes as ir
 
@@ -63,7 +63,7 @@ class Listeners:
     * `set_attribute(state, place, owner, value, source)`: a value is about to become an attribute of an object;
       `source` is the expression on the right, None where the value is an item of that.
     * `hand_over(state, value)`: a value is passed to a call of which nothing is known.
-    * `called(state, function, arguments, result, site)`: such a call has returned an unknown value.
+    * `called(frame, state, function, arguments, result, site)`: such a call has returned an unknown value.
 
     Calls of an op, each but `result` before anything of it has happened:
 
@@ -91,7 +91,7 @@ class Listeners:
     * `differentiate(state, framework, tensors)`: backward is about to run from these tensors.
     * `accumulate(state, framework, tensors, site, retain)`: it is about to add to the gradients of all leaves, and to
       free what it runs unless that is retained.
-    * `step(state, optimizer, site)`: an optimizer of which nothing is known is about to update parameters.
+    * `step(frame, state, optimizer, site)`: an optimizer of which nothing is known is about to update parameters.
     * `change_gradients(frame, state, framework, write, owners, how)`: the gradients of these parameters are written
       in place: set to zero (`GRADIENT`), or added to by backward (`SUM`). `write` is the call.
     """
@@ -110,7 +110,7 @@ class Listeners:
     repeat: Callable[[State, tuple[Value, ...], Place | None], None]
     set_attribute: Callable[[State, Place, Value, Value, ir.Expr | None], None]
     hand_over: Callable[[State, Value], None]
-    called: Callable[[State, Value, Arguments, Sym, Site], None]
+    called: Callable[[Frame, State, Value, Arguments, Sym, Site], None]
     read: Callable[[Call, str, ir.Expr, Value], None]
     compare: Callable[[Call], None]
     record: Callable[[Call], None]
@@ -124,7 +124,7 @@ class Listeners:
     load_state: Callable[[State, str, Touch, Sequence[tuple[Value, Ref]]], None]
     differentiate: Callable[[State, str, Sequence[Tensor]], None]
     accumulate: Callable[[State, str, Sequence[Tensor], Site, bool], None]
-    step: Callable[[State, SymId, Site], None]
+    step: Callable[[Frame, State, Sym, Site], None]
     change_gradients: Callable[[Frame, State, str, Touch, Sequence[Ref], Keeping], None]
 
 

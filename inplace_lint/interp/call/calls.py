@@ -173,7 +173,7 @@ def _call_unknown(
         return unknown_call(interp, frame, state, function, arguments, at)
     form, owner = method
     if isinstance(function, Sym):
-        state_dict.track_opaque_module(interp, state, function, arguments, frame.site(at))
+        state_dict.track_opaque_module(interp, frame, state, function, arguments, frame.site(at))
     return table.run(interp, frame, state, form, arguments.first(owner, receiver), at)
 
 

@@ -49,11 +49,11 @@ def unknown_call(
     result = state.symbols.sym((origins.RESULT, function, site, state.clock), kind)
     optimizers.note_given(state, result, arguments)
     materialise.remember_history(state, result, function, arguments, site)
-    interp.listeners.called(state, function, arguments, result, site)
+    interp.listeners.called(frame, state, function, arguments, result, site)
     if state.modes.grad is False and any(_is_tensor(state, value) for value in arguments.positional):
         state.set_trait(traits.NO_GRADIENT, result.id, True)
     if isinstance(function, Sym):
-        state_dict.track_opaque_module(interp, state, function, arguments, site)
+        state_dict.track_opaque_module(interp, frame, state, function, arguments, site)
     return [(state, result)]
 
 

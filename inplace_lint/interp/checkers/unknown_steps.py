@@ -15,13 +15,14 @@ through. It is reported only if the later backward needs earlier calls of each o
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from inplace_lint.core.assumption import Assumption
 from inplace_lint.core.event import Stale, Touch
 from inplace_lint.domain import origins, tape, traits, unknown_history
-from inplace_lint.domain.heap import Tensor
-from inplace_lint.domain.values import NOT_TENSORS, Ref, Sym, SymId
+from inplace_lint.domain.heap import Names, Tensor
+from inplace_lint.domain.values import NOT_TENSORS, Const, Ref, Sym, SymId
 from inplace_lint.interp.intrinsics import opaque_modules
 
 if TYPE_CHECKING:
@@ -30,21 +31,22 @@ if TYPE_CHECKING:
     from inplace_lint.core.event import Site
     from inplace_lint.domain.state import State
     from inplace_lint.domain.values import NodeId, RefId, Value
-    from inplace_lint.interp.frame import Arguments
+    from inplace_lint.interp.frame import Arguments, Frame
 
-_MODULES = frozenset({origins.PARAMETER, origins.RESULT, origins.ITEM, origins.TURN, origins.GLOBAL})
+_MODULES = frozenset({origins.PARAMETER, origins.RESULT, origins.ITEM, origins.TURN, origins.GLOBAL, origins.ATTRIBUTE})
 _OTHERS = SymId(-1)  # stands for the known parameters that backward reaches
 
 
-def called(state: State, function: Value, arguments: Arguments, result: Sym, site: Site) -> None:
-    """Remember a call of an unknown value that may be a module."""
+def called(frame: Frame, state: State, function: Value, arguments: Arguments, result: Sym, site: Site) -> None:
+    """Remember a call of an unknown value that may be a module, or a method of one."""
     if state.modes.grad is False or type(function) is not Sym or function.kind not in {"", "input"}:
         return
     key = state.symbols.keys[function.id]
     if isinstance(key, tuple) and key[0] in _MODULES and (arguments.positional or arguments.keywords):
         given = (*arguments.positional, *(value for _, value in arguments.keywords))
         node = state.trait(traits.CALL_NODE, result.id)
-        state.set_trait(traits.CALLED, result.id, traits.Called(function.id, given, state.clock, site, node))
+        name = _name(frame, state, function)
+        state.set_trait(traits.CALLED, result.id, traits.Called(function.id, name, given, state.clock, site, node))
 
 
 def accumulate(state: State, framework: str, tensors: Sequence[Tensor], site: Site, retain: bool) -> None:
@@ -56,10 +58,9 @@ def accumulate(state: State, framework: str, tensors: Sequence[Tensor], site: Si
         old = [call for call in calls.values() if call.clock < step.clock]
         if step.updates and step.updates <= {call.function for call in old}:
             call = max((one for one in old if one.function in step.updates), key=lambda one: one.clock)
-            name = opaque_modules.name_of(state, call.function)
-            save = Touch(name, call.site, "self.weight", module=True, param=True)
+            save = Touch(call.name, call.site, "self.weight", module=True, param=True)
             write = Touch("optimizer.step", step.site, symbol=step.name, param=True, dropped=True)
-            assumed = {f"`{step.name}` updates `{name}`", f"backward of `{name}` needs its parameters"}
+            assumed = {f"`{step.name}` updates `{call.name}`", f"backward of `{call.name}` needs its parameters"}
             state.report(Stale(framework, save, write, site, state.assumptions | assumed))
             break
     graded = {call.function for call in calls.values()} | ({_OTHERS} if reaches_others else set())
@@ -68,12 +69,27 @@ def accumulate(state: State, framework: str, tensors: Sequence[Tensor], site: Si
         state.set_trait(traits.CALLED, result, None)
 
 
-def step(state: State, optimizer: SymId, site: Site) -> None:
+def step(frame: Frame, state: State, optimizer: Sym, site: Site) -> None:
     """Remember a step of an unknown optimizer, with the unknown modules that have a gradient."""
     updates = state.trait(traits.GRADED, None) or frozenset()
     known = state.trait(traits.STEPS, None) or ()
-    made = traits.UnknownStep(state.clock, site, opaque_modules.name_of(state, optimizer), updates)
+    made = traits.UnknownStep(state.clock, site, _name(frame, state, optimizer) or "optimizer", updates)
     state.set_trait(traits.STEPS, None, (*known, made))
+
+
+def _name(frame: Frame, state: State, value: Sym) -> str:
+    """Return the variable that has an unknown value, or the item or attribute that it is."""
+    scope = state.object(frame.env)
+    bound = scope.values.items() if isinstance(scope, Names) else ()
+    for name, known in bound:
+        inner = opaque_modules.behind(state, known) if isinstance(known, Sym | Ref) else None
+        if inner is not None and inner.id == value.id:
+            return name
+    match state.symbols.keys[value.id]:
+        case (origins.ITEM, Sym() as outer, Const(key)) if type(key) in {int, str}:
+            return f"{_name(frame, state, outer)}[{json.dumps(key)}]"
+        case _:
+            return opaque_modules.name_of(state, value.id)
 
 
 def _behind(state: State, tensors: Sequence[Tensor]) -> tuple[dict[SymId, traits.Called], bool]:

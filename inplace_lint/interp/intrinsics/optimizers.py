@@ -172,7 +172,7 @@ def _scaler_step(act: IntrinsicCall) -> Results:
     """Run the step of the optimizer that is passed to a gradient scaler."""
     optimizer = act.positional(1)
     if isinstance(optimizer, Sym):
-        act.interp.listeners.step(act.state, optimizer.id, act.frame.site(act.at))
+        act.interp.listeners.step(act.frame, act.state, optimizer, act.frame.site(act.at))
     _write_owned(act, act.state, optimizer if isinstance(optimizer, Ref) else None)
     return [(act.state, NONE)]
 

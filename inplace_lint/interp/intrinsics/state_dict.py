@@ -20,7 +20,7 @@ from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Ref, Sym, SymId, Value
 from inplace_lint.interp.call import module_registry
 from inplace_lint.interp.control import path_condition
-from inplace_lint.interp.frame import Arguments
+from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import opaque_modules, optimizers
 from inplace_lint.interp.intrinsics.call import IntrinsicCall
@@ -91,7 +91,9 @@ def _save(act: IntrinsicCall) -> Results:
     return [(state, NONE)]
 
 
-def track_opaque_module(interp: Interpreter, state: State, function: Sym, arguments: Arguments, site: Site) -> None:
+def track_opaque_module(
+    interp: Interpreter, frame: Frame, state: State, function: Sym, arguments: Arguments, site: Site
+) -> None:
     """
     Track the saved state of an opaque module, of which only method calls are seen, through steps of an optimizer.
 
@@ -105,7 +107,7 @@ def track_opaque_module(interp: Interpreter, state: State, function: Sym, argume
             state.set_trait(traits.ZEROED, SymId(owner), True)
         case (origins.ATTRIBUTE, int(owner), "step") if state.has_trait(traits.ZEROED, SymId(owner)):
             name = opaque_modules.name_of(state, SymId(owner))
-            interp.listeners.step(state, SymId(owner), site)
+            interp.listeners.step(frame, state, Sym(SymId(owner)), site)
             state.set_trait(traits.STEPPED, None, traits.Step(state.clock, site, name))
         case (origins.ATTRIBUTE, int(owner), "load_state_dict") if arguments.positional:
             _check_opaque_module(interp, state, SymId(owner), arguments.positional[0], site, "load_state_dict")
