@@ -315,7 +315,7 @@ def _run_method(
     ]
     # Training runs what a call of the module runs; that it runs another method too is not certain.
     found = _finish(interp, results[:PATHS_IN_ROOT], name, cls, certain=entry in {"", name})
-    found = found if entry else of_method(interp, found, name, cls.name)
+    found = found if entry else of_method(interp, found, name, cls)
     if found and losses.are_numbers(interp, [(state, value) for state, value, _ in returned[:PATHS_IN_ROOT]]):
         found = of_number(found)
     elif found and entry == name and not _has_state(made):

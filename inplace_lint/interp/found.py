@@ -111,9 +111,14 @@ def named(interp: Interpreter, item: Definition, found: list[Found]) -> list[Fou
     return [_asked(interp, one, entry) if asked else one for one, asked in zip(found, rests, strict=True)]
 
 
-def of_method(interp: Interpreter, found: list[Found], name: str, owner: str) -> list[Found]:
-    """Return what a method of no module was found to do, with its name: all calls of it may run in evaluation."""
-    anybody = Asks(interp.context.path, None, method=name, owner=owner)
+def of_method(interp: Interpreter, found: list[Found], name: str, cls: ClassValue) -> list[Found]:
+    """
+    Return what a method of a class was found to do whose objects are not called, with its name.
+
+    All calls of it may run in evaluation. Of a module, somebody has to be seen who trains through it.
+    """
+    whole = f"{cls.name}.{name}" if interp.context.is_module(cls) is not None else None
+    anybody = Asks(interp.context.path, whole, method=name, owner=cls.name)
     return [replace(one, entry=anybody) if gradients.is_assumed(one.event) else one for one in found]
 
 

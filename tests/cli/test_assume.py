@@ -537,6 +537,14 @@ def test_a_method_that_returns_a_number_is_told_if_nothing_shows_where_it_leads(
     assert "density.py:8:9: warning[IPL101]" in lint("--output-format=concise", "density.py").out
 
 
+def test_a_method_of_a_module_that_is_not_called_is_told_if_somebody_trains_through_it(lint, tree):
+    (tree / "search.py").write_text(DETECTOR.replace("def forward", "def widths"))
+    assert lint("search.py")[:2] == QUIET[:2]
+    use = "from search import Head\n\n\ndef step(x):\n    head = Head()\n    head.decode(x).sum().backward()\n"
+    (tree / "use.py").write_text(use)
+    assert "search.py:15:9: warning[IPL101]" in lint("--output-format=concise", "search.py").out
+
+
 def test_a_module_without_parameters_that_no_module_uses_is_counted_and_not_told(lint, tree):
     act = "import torch\nfrom torch import nn\n\n\nclass Act(nn.Module):\n    def forward(self, x):\n"
     act += "        y = x.exp()\n        y += 1\n        return y\n"
