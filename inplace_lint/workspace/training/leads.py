@@ -130,9 +130,10 @@ class Leads:
         known = self._receivers(path).classes_of(use.receiver) if use.receiver else frozenset()
         if use.receiver and not known and self._above_class(path, use.receiver) is not None:
             known = frozenset({use.receiver})  # a method of a class that is named: `Net.step(net)`
-        if known:
-            return any(self._is_related(path, one, part.owner) for one in known)
-        return self._is_only(part.path, part.name) or None
+        related = {self._is_related(path, one, part.owner) for one in known}
+        if known and None not in related:
+            return True in related
+        return True in related or self._is_only(part.path, part.name) or None
 
     @remembered
     def _is_only(self, path: str, name: str) -> bool:
@@ -150,13 +151,13 @@ class Leads:
         package = self.evaluation.package_of(path, name)
         return package not in {"", "."} and not self.graph.has(path, package)
 
-    def _is_related(self, path: str, one: str, other: str) -> bool:
-        """Check whether one class may derive from another, or that from it; what is no class may return either."""
+    def _is_related(self, path: str, one: str, other: str) -> bool | None:
+        """Check whether one class may derive from another, or that from it; None for a function, which returns any."""
         if one == other:
             return True
         above = self._above_class(path, one)
         if above is None:
-            return not (self._is_foreign(path, one) or hasattr(builtins, one))
+            return False if self._is_foreign(path, one) or hasattr(builtins, one) else None
         return other in above or one in (self._above_class(path, other) or ())
 
     @remembered
