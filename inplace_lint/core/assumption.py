@@ -25,6 +25,11 @@ def asks_for_gradient(sentence: str) -> bool:
     return sentence.endswith("requires grad")
 
 
+def passes_gradient(sentence: str) -> bool:
+    """Return whether an assumption is that a gradient passes a call of something unknown."""
+    return sentence.endswith("passes the gradient on")
+
+
 def takes_for_tensor(sentence: str) -> bool:
     """Return whether an assumption is that something is a tensor, and no number."""
     return sentence.endswith("is a tensor")

@@ -140,7 +140,8 @@ class Asks:
     and anybody where it is None. `given` are the parameters from which the gradient would come: each with its file and
     the qualified name of its function. `records`: the write is refused only where gradients are recorded, and the
     question is whether somebody calls `name` there. `method` is the method, of the class `owner`, that was run alone,
-    where nobody can ask through it if all calls of it run in evaluation, or lead to no training.
+    where nobody can ask through it if all calls of it run in evaluation, or lead to no training. `number`: the method
+    returns one number, such as a loss.
     """
 
     path: str
@@ -149,6 +150,7 @@ class Asks:
     records: bool = False
     method: str = ""
     owner: str = ""
+    number: bool = False
 
 
 @dataclass(frozen=True, slots=True)

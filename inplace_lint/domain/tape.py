@@ -241,11 +241,25 @@ def _report_lost(state: State, node: Node, assumed: frozenset[str]) -> None:
 
 
 def lost(state: State, framework: str, tensor: Tensor, read: Touch | None) -> Lost | None:
-    """Return what a gradient through a tensor misses: a write while grad mode was off; None if there was none."""
-    write = next((write for write in state.storages[tensor.storage].writes if write.unseen), None)
+    """
+    Return what a gradient through a tensor misses: a write while grad mode was off; None if there was none.
+
+    The backward of a custom function is meant for what its forward wrote.
+    """
+    unseen = (write for write in state.storages[tensor.storage].writes if write.unseen)
+    write = next((write for write in unseen if not _is_within(write.touch.site, tensor.made)), None)
     if write is None:
         return None
     return Lost(framework, write.touch, read, state.assumptions | write.assumptions | write.doubt)
+
+
+def _is_within(site: Site | None, call: Touch | None) -> bool:
+    """Check whether a site is in what a call runs."""
+    while call is not None and site is not None:
+        site = site.caller
+        if site == call.site:
+            return True
+    return False
 
 
 def breach(

@@ -318,12 +318,13 @@ def _with_trained(
     known: dict[str, Trainers] = {}
     done: dict[tuple[str, Span], list[Finding]] = {}
     for place, findings in found.items():
-        done[place] = sure = [one for one in findings if one.entry is None]
+        sure = [one for one in findings if one.entry is None]
         for one in findings if not sure else ():
             root = roots[one.entry.path] if one.entry is not None else ""
             if root not in known:
                 known[root] = _trainers(graphs[root])
             sure.append(one if one.entry is None else _asked(known[root], one, one.entry))
+        done[place] = [one for one in sure if one.entry is None] or sure
     return done
 
 

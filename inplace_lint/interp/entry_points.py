@@ -7,7 +7,7 @@ outermost come first; a function or class that they ran is not run again on its 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from inplace_lint.core.records import replace
@@ -18,11 +18,11 @@ from inplace_lint.effects import affected, schedule
 from inplace_lint.effects.edited import SCRIPT, Ran
 from inplace_lint.effects.summary import Definition
 from inplace_lint.interp import gradients, losses, prepared, second_step, symbolic_args
-from inplace_lint.interp.call import closures
+from inplace_lint.interp.call import closures, module_registry
 from inplace_lint.interp.call.pending_constructors import constructed_paths
 from inplace_lint.interp.control import exceptional_flow, module_modes, path_condition, statements
 from inplace_lint.interp.expr import environment, registering
-from inplace_lint.interp.found import Found, collect, named, of_method, with_callers
+from inplace_lint.interp.found import Found, collect, named, of_method, of_number, of_stateless, with_callers
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.fuel import (
     PATHS_IN_CONSTRUCTOR,
@@ -306,8 +306,31 @@ def _run_method(
     """Run a method on each instance, on a fork of its state; `passed`: on all that is None by default."""
     interp.fuel.start_root(paths=max(1, _paths_in(interp, cls, name) // max(1, len(made))))
     interp.context.coverage.method = name
-    results: list[tuple[State, Value]] = []
     entry = _entry(interp, made[0][0], cls)
+    returned = list(_returned(interp, frame, made, cls, name, entry, passed=passed))
+    # A method that runs backward itself leaves in attributes what it logs.
+    results = [
+        (state, value if receiver is None or state.trait(traits.LOSS, None) else Tuple((value, receiver)))
+        for state, value, receiver in returned
+    ]
+    # Training runs what a call of the module runs; that it runs another method too is not certain.
+    found = _finish(interp, results[:PATHS_IN_ROOT], name, cls, certain=entry in {"", name})
+    found = found if entry else of_method(interp, found, name, cls)
+    if found and losses.are_numbers(interp, [(state, value) for state, value, _ in returned[:PATHS_IN_ROOT]]):
+        found = of_number(found)
+    elif found and entry == name and not _has_state(made):
+        found = of_stateless(interp, found, cls.name)
+    if entry == name:
+        found.extend(second_step.run(interp, frame, made[0][0], results, cls, name))
+    elif not entry:
+        found.extend(second_step.keep(interp, frame, made[0][0], results[:1], cls, name))
+    return found
+
+
+def _returned(
+    interp: Interpreter, frame: Frame, made: _Made, cls: ClassValue, name: str, entry: str, *, passed: bool
+) -> Iterator[tuple[State, Value, Value | None]]:
+    """Yield the state and the result of each path of a method, with the object that keeps results besides."""
     unrecorded = gradients.is_custom_function(interp, cls) or (
         not name.startswith("__") and name != entry and gradients.runs_unrecorded(interp, name)
     )
@@ -319,7 +342,7 @@ def _run_method(
             or not isinstance(method, Closure)
             or interp.context.observed.is_only_repeated(closures.name_of(method.function))
         ):
-            results.append((state, NONE))
+            yield state, NONE, None
             continue
         if unrecorded:
             state.modes = replace(state.modes, grad=False)
@@ -329,17 +352,12 @@ def _run_method(
         arguments = symbolic_args.of_method(interp, state, method, cls, passed=passed)
         bound = None if skip == 0 else cls if method.wrapper == "class" else receiver
         for after, value in _called_whole(interp, frame, state, method, arguments, bound):
-            # A method that runs backward itself leaves in attributes what it logs.
-            alone = method.manages or after.trait(traits.LOSS, None)
-            results.append((after, value if alone else Tuple((value, receiver))))
-    # Training runs what a call of the module runs; that it runs another method too is not certain.
-    certain = entry in {"", name}
-    found = _finish(interp, results[:PATHS_IN_ROOT], name, cls, certain=certain)
-    if not entry:
-        found = of_method(interp, found, name, cls.name) + second_step.keep(
-            interp, frame, made[0][0], results[:1], cls, name
-        )
-    return found if entry != name else [*found, *second_step.run(interp, frame, made[0][0], results, cls, name)]
+            yield after, value, None if method.manages else receiver
+
+
+def _has_state(made: _Made) -> bool:
+    """Check whether modules, or parts of them, have parameters or buffers."""
+    return any(module_registry.state_of(state, receiver) for state, receiver in made)
 
 
 def _finish(

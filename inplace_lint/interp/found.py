@@ -103,16 +103,39 @@ def _is_refused_alone(event: Event) -> bool:
 def named(interp: Interpreter, item: Definition, found: list[Found]) -> list[Found]:
     """Return what an entry point found, with its name where only a caller, or nobody, can ask for a gradient."""
     found = [replace(one, event=gradients.supposed(interp, one.event)) for one in found]
-    if not any(gradients.is_assumed(one.event) for one in found):
+    is_function = item.kind == "function"
+    rests = [gradients.is_assumed(one.event) or (is_function and gradients.is_passed_on(one.event)) for one in found]
+    if not any(rests):
         return found
     entry = Asks(interp.context.path, item.name) if gradients.is_plain(interp, item) else None
-    return [_asked(interp, one, entry) if gradients.is_assumed(one.event) else one for one in found]
+    return [_asked(interp, one, entry) if asked else one for one, asked in zip(found, rests, strict=True)]
 
 
-def of_method(interp: Interpreter, found: list[Found], name: str, owner: str) -> list[Found]:
-    """Return what a method of no module was found to do, with its name: all calls of it may run in evaluation."""
-    anybody = Asks(interp.context.path, None, method=name, owner=owner)
+def of_method(interp: Interpreter, found: list[Found], name: str, cls: ClassValue) -> list[Found]:
+    """
+    Return what a method of a class was found to do whose objects are not called, with its name.
+
+    All calls of it may run in evaluation. Of a module, somebody has to be seen who trains through it.
+    """
+    whole = f"{cls.name}.{name}" if interp.context.is_module(cls) is not None else None
+    anybody = Asks(interp.context.path, whole, method=name, owner=cls.name)
     return [replace(one, entry=anybody) if gradients.is_assumed(one.event) else one for one in found]
+
+
+def of_number(found: list[Found]) -> list[Found]:
+    """Return what a method was found to do that returns one number, such as a loss."""
+    return [one if one.entry is None else replace(one, entry=replace(one.entry, number=True)) for one in found]
+
+
+def of_stateless(interp: Interpreter, found: list[Found], name: str) -> list[Found]:
+    """
+    Return what a call of a module without parameters and buffers was found to do, with the name of its class.
+
+    Such a module may as well prepare data. One that calls an unknown one may have its parameters.
+    """
+    users = Asks(interp.context.path, name)
+    asked = [gradients.is_assumed(one.event) and not gradients.is_passed_on(one.event) for one in found]
+    return [replace(one, entry=users) if asks else one for one, asks in zip(found, asked, strict=True)]
 
 
 def _asked(interp: Interpreter, one: Found, entry: Asks | None) -> Found:
@@ -121,5 +144,7 @@ def _asked(interp: Interpreter, one: Found, entry: Asks | None) -> Found:
     if gradients.by_nobody(one.event):
         return replace(one, entry=Asks(path, ""))
     asks = entry or one.entry or (Asks(path, None) if given else None)
-    method, owner = ("", "") if one.entry is None else (one.entry.method, one.entry.owner)
-    return one if asks is None else replace(one, entry=replace(asks, given=given, method=method, owner=owner))
+    own = one.entry or asks
+    if asks is None or own is None:
+        return one
+    return replace(one, entry=replace(asks, given=given, method=own.method, owner=own.owner, number=own.number))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inplace_lint.core.assumption import Assumption, assumption
+from inplace_lint.core.assumption import Assumption, assumption, passes_gradient
 from inplace_lint.core.event import Event, Site, Stale
 from inplace_lint.core.records import replace
 from inplace_lint.core.span import Slice
@@ -106,6 +106,11 @@ def _is_found(state: State, sentence: str) -> bool:
 def is_assumed(event: Event) -> bool:
     """Check whether an event assumes a gradient for a value from outside."""
     return any(isinstance(known, Assumption) for known in event.assumptions)
+
+
+def is_passed_on(event: Event) -> bool:
+    """Check whether an event assumes that what is not known passes a gradient on."""
+    return any(map(passes_gradient, event.assumptions))
 
 
 def supposed(interp: Interpreter, event: Event) -> Event:

@@ -68,6 +68,12 @@ def _is_loss(state: State, value: Value, tensors: Sequence[Tensor]) -> bool:
     return len(tensors) == 1 and tensors[0].rank == 0 and tensors[0] is returned
 
 
+def are_numbers(interp: Interpreter, results: Results) -> bool:
+    """Check whether all that was returned on some paths and has a history are single numbers, such as losses."""
+    found = [tensor for state, value in results for tensor in _tensors_below(interp, state, value, set(), 0)]
+    return bool(found) and all(tensor.rank == 0 for tensor in found)
+
+
 def _called_elsewhere(interp: Interpreter, cls: ClassValue, name: str) -> frozenset[str] | None:
     """
     Return the attributes that other code of the file than a method, and what that calls, calls and may train.

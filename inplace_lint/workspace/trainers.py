@@ -25,11 +25,12 @@ from inplace_lint.knowledge.facts import framework, frameworks
 from inplace_lint.workspace.evaluation import Evaluation, Trees
 from inplace_lint.workspace.given import Given
 from inplace_lint.workspace.import_graph import Graph
-from inplace_lint.workspace.training.leads import Leads
+from inplace_lint.workspace.training.leads import Lead, Leads
 
 Target = tuple[str, str]  # the path of a file, and a name that it binds at its top level
 _MOST = 64  # definitions that are looked at for one function
 _ASKING = frozenset({"backward", "autograd.grad"})
+_SEEN = frozenset({Lead.TRAINING, Lead.UNSEEN})
 _WHOLE = frozenset({"", "*"})
 
 
@@ -51,12 +52,23 @@ class Trainers:
         """Check whether something in the project may ask for a gradient; for none of what calls pass data for."""
         if any(map(self._given.is_data, asks.given)):
             return False
-        if asks.method and (
-            self._evaluation.runs(asks.path, asks.method, member=True)
-            or self._leads.to_training(asks.path, asks.owner, asks.method) is False
-        ):
+        owner, _, name = (asks.name or "").rpartition(".")
+        method = (asks.path, owner, name) if owner else (asks.path, asks.owner, asks.method)
+        if method[2] and not self._through(method, number=asks.number, plain=asks.name is not None):
             return False
-        return asks.name is None or self._train((asks.path, asks.name))
+        return asks.name is None or bool(owner) or self._train((asks.path, asks.name))
+
+    def _through(self, method: tuple[str, str, str], *, number: bool, plain: bool) -> bool:
+        """
+        Check whether somebody may train through a method: a file, a class and a name.
+
+        Unless it belongs to something of a framework, or returns one number, somebody has to be seen: it is `plain`.
+        """
+        path, owner, name = method
+        if self._evaluation.runs(path, name, member=True):
+            return False
+        lead = self._leads.of(path, owner, name)
+        return lead in _SEEN or (lead is Lead.OPEN and (number or not plain))
 
     def record(self, asks: Asks) -> bool | None:
         """Check whether somebody may call what was run alone where gradients are recorded; None if it is handed on."""
@@ -66,29 +78,29 @@ class Trainers:
     @remembered
     def _train(self, start: Target) -> bool:
         """
-        Check whether something in the project trains through a function or class; nobody does without a name.
+        Check whether something in the project trains through a class, or is seen to do so through a function.
 
-        Through a method (`Net.decode`) somebody does unless the project runs it in evaluation only.
+        Nobody does without a name. What a file that asks for a gradient has besides is meant for it.
         """
-        if not start[1] or "." in start[1]:
-            owner, _, method = start[1].rpartition(".")
-            return (
-                bool(method)
-                and not self._evaluation.runs(start[0], method, member=True)
-                and self._leads.to_training(start[0], owner, method) is not False
-            )
-        if self._evaluation.runs(start[0], start[1], member=False):
+        if not start[1] or self._evaluation.runs(*start, member=False):
             return False
-        if not self._is_class(start) and self._leads.to_training(start[0], "", start[1]) is False:
-            return False
-        if self._trains(start[0]):
-            return True  # what a file that trains has besides is meant for it
+        if any(map(asks, self._items(*start))):
+            return True
+        if self._is_class(start):
+            return self._asks(start[0]) or self._uses_class(start)
+        lead = self._leads.of(start[0], "", start[1])
+        return lead is Lead.TRAINING or (lead is not Lead.NOWHERE and self._asks(start[0]))
+
+    def _uses_class(self, start: Target) -> bool:
+        """Check whether a module uses a class, or code that asks for a gradient; both directly or through others."""
         seen, waiting = {start}, [start]
         while waiting and len(seen) < _MOST:
             path, name = waiting.pop()
             is_class = any(item.kind == "class" for item in self._items(path, name))
             for user_path, item, user in self._users(path, name):
                 if self._evaluation.uses(start[0], user_path, user.name, name):
+                    continue
+                if (user_path, item.name) == start:
                     continue
                 if asks(user) or (_is_module(item) and (is_class or user.name != "__init__")):
                     return True
@@ -101,13 +113,16 @@ class Trainers:
         return any(item.kind == "class" for item in self._items(*target))
 
     def _trains_class(self, path: str, name: str) -> bool | None:
+        """Check whether a class is trained: a module, or what something trains through; None for what is no class."""
+        if any(map(_is_module, self._items(path, name))):
+            return True
         return self._train((path, name)) if self._is_class((path, name)) else None
 
     @remembered
-    def _trains(self, path: str) -> bool:
-        """Check whether a file defines a module, or asks for a gradient."""
+    def _asks(self, path: str) -> bool:
+        """Check whether a file asks for a gradient."""
         here = self._outline(path)
-        return here is not None and any(_is_module(item) or _asks_anywhere(item) for item in here.items)
+        return here is not None and any(map(_asks_anywhere, here.items))
 
     def _users(self, path: str, name: str) -> Iterator[tuple[str, Definition, Definition]]:
         names = {path: {name}, **self.graph.users(path)}

@@ -8,8 +8,8 @@ Whether the uses of a function or method, followed from caller to caller, lead t
         net.density.fit(net.features(images))
 
 Uses lead to training where a call of a module runs them, or a function that asks for a gradient. A use in evaluation
-leads nowhere, and neither does a call in a constructor. What becomes of a function that is passed on is not known.
-Names decide, with what is seen of the objects whose methods are called.
+leads nowhere, and neither does a call in a constructor. What becomes of a function that is passed on is not known, and
+neither is which method a call of an unknown object means. Names decide, with what is seen of these objects.
 """
 
 from __future__ import annotations
@@ -19,9 +19,12 @@ import builtins
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum
+from functools import cache
 from typing import NamedTuple
 
 from inplace_lint.core.remembered import remembered
+from inplace_lint.knowledge.facts import framework, frameworks
 from inplace_lint.workspace.evaluation import Evaluation, Trees
 from inplace_lint.workspace.import_graph import Graph
 from inplace_lint.workspace.training.receivers import Receivers
@@ -30,12 +33,31 @@ from inplace_lint.workspace.training.uses import Use
 _MOST = 64  # definitions that are looked at for one function
 
 
+class Lead(Enum):
+    """
+    Where the uses of a function or method lead.
+
+    `UNSEEN`: nothing in the project uses it, or what does, and another library may. `OPEN`: some use is lost.
+    """
+
+    TRAINING = "training"
+    UNSEEN = "unseen"
+    OPEN = "open"
+    NOWHERE = "nowhere"
+
+
 class Part(NamedTuple):
     """A function of a file, or a method of the class `owner`."""
 
     path: str
     owner: str
     name: str
+
+
+@cache
+def _modules() -> frozenset[str]:
+    """Return the last names of the frameworks' module classes, which call no method but those that they name."""
+    return frozenset(framework(known).module.rpartition(".")[2] for known in frameworks())
 
 
 @dataclass
@@ -48,35 +70,37 @@ class Leads:
     trains: Callable[[str, str], bool | None]
 
     @remembered
-    def to_training(self, path: str, owner: str, name: str) -> bool | None:
-        """
-        Check whether the uses of a function, or of a method of a class, lead to training.
-
-        False if they are known and none does; None if nothing uses it, or it is not known what does.
-        """
+    def of(self, path: str, owner: str, name: str) -> Lead:
+        """Return where the uses of a function, or of a method of a class, lead; to training only if all are certain."""
         if name.startswith("__"):
-            return None  # Python runs it
+            return Lead.OPEN  # Python runs it
         start = Part(path, owner, name)
-        seen, waiting, open_ = {start}, [start], False
+        seen, waiting, found = {start: True}, [start], {Lead.NOWHERE}
         while waiting and len(seen) < _MOST:
             part = waiting.pop()
-            uses = self._uses(part)
-            if not uses and (part == start or uses is None or self._is_called_unseen(part)):
-                open_ = True
-            for user, use in uses or ():
-                above = False if use.evaluates else self._above(user, use)
-                if above is True:
-                    return True
-                open_ |= above is None or (use.passed and not use.evaluates)
-                more = {above} - seen if isinstance(above, Part) else set()
-                waiting.extend(more)
-                seen |= more
-        return None if open_ or waiting else False
+            uses, certain = self._uses(part), seen[part]
+            if not uses:
+                found.add(self._unused(part, certain=certain and uses is not None, start=part == start))
+            for user, use, sure in uses or ():
+                above, known = False if use.evaluates else self._above(user, use), certain and sure
+                if above is True and known:
+                    return Lead.TRAINING
+                if above in {None, True} or (use.passed and not use.evaluates):
+                    found.add(Lead.OPEN)
+                if isinstance(above, Part) and (above not in seen or (known and not seen[above])):
+                    seen[above] = known
+                    waiting.append(above)
+        if waiting:
+            found.add(Lead.OPEN)
+        return next(lead for lead in Lead if lead in found)
 
-    def _uses(self, part: Part) -> list[tuple[str, Use]] | None:
-        """Return the uses of a function or method, with their files; None if not all are seen."""
+    def _uses(self, part: Part) -> list[tuple[str, Use, bool]] | None:
+        """Return the uses of a function or method, with their files and whether they certainly are; None if not all."""
         uses = self.evaluation.all_uses(part.path, part.name, member=bool(part.owner))
-        return None if uses is None else [(user, use) for user, use in uses if self._may_be(part, user, use)]
+        if uses is None:
+            return None
+        known = ((user, use, self._is(part, user, use)) for user, use in uses)
+        return [(user, use, bool(sure)) for user, use, sure in known if sure is not False]
 
     def _above(self, path: str, use: Use) -> Part | bool | None:
         """Return the function or method that a use is in, or whether that trains; None if it is not known."""
@@ -85,29 +109,37 @@ class Leads:
         if not use.user:
             return Part(path, "", use.bound) if use.bound else None
         if use.user == "__init__":
-            return False if use.called else None  # what a constructor computes is in no loss; what it keeps may be
+            # What a constructor computes is in no loss; what a module keeps is called.
+            return False if use.called else self.trains(path, use.around)
         if use.user.startswith("__"):
             return self.trains(path, use.around)
         return Part(path, use.around if use.member else "", use.user)
 
-    def _may_be(self, part: Part, path: str, use: Use) -> bool:
-        """Check whether a use of a name may be one of a function, or of a method of a class."""
+    def _is(self, part: Part, path: str, use: Use) -> bool | None:
+        """Check whether a use of a name is one of a function, or of a method of a class; None if it may be one."""
         if use.receiver and self._is_foreign(path, use.receiver):
             return False
         if use.bare:
             return path == part.path or self._is_imported(path, part.name)
         if not part.owner:
-            return not use.own
-        if use.own:
-            return self._is_related(path, use.around, part.owner)
-        if use.receiver == "self" and part.name in self._receivers(path).attributes:
-            return self._is_related(path, use.around, part.owner)  # else the object has its own attribute of this name
-        if use.receiver in {"", "self"}:
-            return True
-        known = self._receivers(path).classes_of(use.receiver)
-        if not known and self._above_class(path, use.receiver) is not None:
+            return False if use.own else True if self.evaluation.package_of(path, use.receiver) else None
+        if use.own or (use.receiver == "self" and part.name in self._receivers(path).attributes):
+            return self._is_related(path, use.around, part.owner)  # of `self`, or its own attribute of this name
+        if use.receiver == "self":
+            return self._is_related(path, use.around, part.owner) or None
+        known = self._receivers(path).classes_of(use.receiver) if use.receiver else frozenset()
+        if use.receiver and not known and self._above_class(path, use.receiver) is not None:
             known = frozenset({use.receiver})  # a method of a class that is named: `Net.step(net)`
-        return not known or any(self._is_related(path, one, part.owner) for one in known)
+        related = {self._is_related(path, one, part.owner) for one in known}
+        if known and None not in related:
+            return True in related
+        return True in related or self._is_only(part.path, part.name) or None
+
+    @remembered
+    def _is_only(self, path: str, name: str) -> bool:
+        """Check whether only one function of the project has a name, in the file at a path."""
+        files = self.graph.mentioning(path, f"def {name}")
+        return sum(self._receivers(file).functions[name] for file in files) == 1
 
     def _is_imported(self, path: str, name: str) -> bool:
         """Check whether a file imports a name from its own package."""
@@ -119,13 +151,13 @@ class Leads:
         package = self.evaluation.package_of(path, name)
         return package not in {"", "."} and not self.graph.has(path, package)
 
-    def _is_related(self, path: str, one: str, other: str) -> bool:
-        """Check whether one class may derive from another, or that from it; what is no class may return either."""
+    def _is_related(self, path: str, one: str, other: str) -> bool | None:
+        """Check whether one class may derive from another, or that from it; None for a function, which returns any."""
         if one == other:
             return True
         above = self._above_class(path, one)
         if above is None:
-            return not (self._is_foreign(path, one) or hasattr(builtins, one))
+            return False if self._is_foreign(path, one) or hasattr(builtins, one) else None
         return other in above or one in (self._above_class(path, other) or ())
 
     @remembered
@@ -147,15 +179,25 @@ class Leads:
     def _receivers(self, path: str) -> Receivers:
         return Receivers(self.trees.of(path) or ast.Module([], []))
 
-    def _is_called_unseen(self, part: Part) -> bool:
-        """Check whether another library may call what nothing uses: a decorated function, or a method."""
-        if not part.owner:
+    def _unused(self, part: Part, *, certain: bool, start: bool) -> Lead:
+        """Return where what nothing uses leads: another library may call a decorated function, or a method."""
+        if part.owner:
+            above = self._above_class(part.path, part.owner)
+            unseen = above is None or any(self._is_of_library(part.path, base) for base in above)
+            is_open = start or bool(above and above & _modules())
+        else:
             body = (self.trees.of(part.path) or ast.Module([], [])).body
             functions = (node for node in body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
-            return any(node.decorator_list for node in functions if node.name == part.name)
-        above = self._above_class(part.path, part.owner)
-        return above is None or any(self._is_of_library(part.path, base) for base in above)
+            unseen = any(node.decorator_list for node in functions if node.name == part.name)
+            is_open = start
+        if unseen and certain:
+            return Lead.UNSEEN
+        return Lead.OPEN if unseen or is_open or not certain else Lead.NOWHERE
 
     def _is_of_library(self, path: str, name: str) -> bool:
-        known = self.evaluation.package_of(path, name) in sys.stdlib_module_names or hasattr(builtins, name)
+        known = (
+            name in _modules()
+            or self.evaluation.package_of(path, name) in sys.stdlib_module_names
+            or hasattr(builtins, name)
+        )
         return not known and self._above_class(path, name) is None

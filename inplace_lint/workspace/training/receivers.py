@@ -12,6 +12,7 @@ Names decide, over the whole file: one that is anything else somewhere may be of
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 
 from inplace_lint.workspace.training.uses import last_word
@@ -33,13 +34,14 @@ class Receivers:
     """
     The names of the classes of which the variables of a file are, and the `bases` of the classes in it.
 
-    `attributes` are those that it assigns.
+    `attributes` are those that it assigns; `functions` counts the definitions of each name.
     """
 
     def __init__(self, tree: ast.Module) -> None:
         self.attributes: set[str] = set()
         self._of: dict[str, set[str]] = {}
         self.bases: dict[str, frozenset[str]] = {}
+        self.functions = Counter[str]()
         for node in ast.walk(tree):
             self._visit(node)
 
@@ -74,8 +76,10 @@ class Receivers:
                 for packed, kind in ((vararg, "tuple"), (kwarg, "dict")):
                     if packed is not None:
                         self._add(packed.arg, kind)
-            case ast.FunctionDef(name, decorator_list=[_, *_], returns=returns):
-                self._add(name, _named(returns))  # a property is read as an attribute
+            case ast.FunctionDef(name, decorator_list=decorators, returns=returns):
+                self.functions[name] += 1
+                if decorators:
+                    self._add(name, _named(returns))  # a property is read as an attribute
             case _:
                 pass
 
