@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from inplace_lint.knowledge.facts import Facts
     from inplace_lint.knowledge.op import Becoming, Op
 
-_PLAIN = Modes()
+_MODES = frozenset({Modes(), Modes(grad=False), Modes(grad=False, inference=True)})
 _LETTERS = {1: "N", 2: "NC", 3: "NLC", 4: "NCHW", 5: "NCDHW"}
 _RULED_OUT = "something else may need the input"
 
@@ -56,15 +56,15 @@ class Opportunities:
     """
     Collects the calls that would spare memory in place.
 
-    `met` are the places of the entry point that runs, `ruled_out` those where a write in place may do harm, and
-    `spared` the calls that gain, with whether they are recorded. `chances` are the calls on the tapes of the entry
-    point that runs, by their nodes. `handed` is memory that unknown code may hold.
+    `ruled_out` are the places where a write in place may do harm, and `spared` the calls that gain, with whether they
+    are recorded. `chances` are the calls on the tapes of the entry point that runs, by their nodes; `unrecorded` are
+    its calls that are on none. `handed` is memory that unknown code may hold.
     """
 
-    met: set[Place] = field(default_factory=set)
     ruled_out: set[Place] = field(default_factory=set)
     spared: dict[Place, tuple[_Chance, bool]] = field(default_factory=dict)
     chances: dict[tuple[NodeId, StorageId], _Chance] = field(default_factory=dict)
+    unrecorded: dict[Place, _Chance] = field(default_factory=dict)
     handed: set[StorageId] = field(default_factory=set)
     framework: str = ""
 
@@ -74,7 +74,6 @@ class Opportunities:
 
         A place that is ruled out is reported, too, with an assumption: what another file shows of it must not count.
         """
-        self.ruled_out |= self.met
         for place, (chance, recorded) in self.spared.items():
             elements, size = _size(chance.sizes)
             if place not in self.ruled_out:
@@ -101,7 +100,6 @@ class Opportunities:
         if place is None:
             return
         self.framework = call.facts.framework.name
-        self.met.add(place)
         given = call.binding.tensors(op.args[0].name)
         made = call.state.tensor(value)
         if len(given) != 1 or made is None or not self._may_write(call, becoming, place, *given[0]):
@@ -113,31 +111,37 @@ class Opportunities:
         if node is not None:
             self.chances[node, tensor.storage] = chance
         elif call.state.modes.grad is False:
-            self.spared.setdefault(place, (chance, False))
+            self.unrecorded[place] = chance
 
     def finish(self, states: Sequence[State], cut: bool) -> None:
-        """Look at the tapes of the paths of an entry point; one that was cut short rules out all that it met."""
+        """
+        Look at the tapes of the paths of an entry point.
+
+        One that was cut short can rule a place out, but shows of none that it gains: what it ran is run on its own too.
+        """
+        gains: dict[Place, tuple[_Chance, bool]] = {}
         for state in states:
             for (number, read), chance in self.chances.items():
-                node = state.nodes.get(number)
-                if node is not None and node.op == chance.touch.op and node.site == chance.touch.site:
-                    self._judge(state, number, read, chance)
-        if cut or not states:
-            self.ruled_out |= self.met
-        self.met.clear()
+                if self._gains(state, number, read, chance):
+                    gains[chance.place] = (chance, True)
+        if states and not cut:
+            self.spared = {place: (chance, False) for place, chance in self.unrecorded.items()} | self.spared | gains
         self.chances.clear()
+        self.unrecorded.clear()
         self.handed.clear()
 
-    def _judge(self, state: State, number: NodeId, read: StorageId, chance: _Chance) -> None:
-        """Rule out a call whose input or result others need as it is; note one whose result others keep anyway."""
+    def _gains(self, state: State, number: NodeId, read: StorageId, chance: _Chance) -> bool:
+        """Rule out a call whose input or result others need as it is; say whether others keep its result anyway."""
+        node = state.nodes.get(number)
+        if node is None or node.op != chance.touch.op or node.site != chance.touch.site:
+            return False
         others = [save for other, node in state.nodes.items() if other != number for save in node.saves]
         written = state.storages[chance.result].writes or state.storages[read].writes
         if written or any(save.storage == read for save in others):
             self.ruled_out.add(chance.place)
-        own = {save.storage for save in state.nodes[number].saves}
+        own = {save.storage for save in node.saves}
         kept = any(save.storage == chance.result and not save.assumptions and not save.again for save in others)
-        if read in own and kept:
-            self.spared[chance.place] = (chance, True)
+        return read in own and kept
 
     def _may_write(self, call: Call, becoming: Becoming, place: Place, ref: Ref, tensor: Tensor) -> bool:
         """Check whether the call may write its input: certainly nothing else sees it, and nothing is unknown."""
@@ -166,19 +170,15 @@ def _is_plain(call: Call) -> bool:
     hooked = module is not None and any(
         state.has_trait(trait, module.id) for trait in (traits.HOOKS_BEFORE, traits.HOOKS_AFTER)
     )
-    modes = state.modes
-    return modes in {_PLAIN, _without_grad()} and not (hooked or state.assumptions or call.doubt)
-
-
-def _without_grad() -> Modes:
-    return Modes(grad=False)
+    return state.modes in _MODES and not (hooked or state.assumptions or call.doubt)
 
 
 def _is_own(state: State, tensor: Tensor) -> bool:
     """Check that a tensor is a new one with memory of its own, and certainly recorded if anything is."""
     if tensor.made is None or tensor.base is not None or tensor.view is not None or tensor.doubt:
         return False
-    if tensor.param or tensor.batched or not (tensor.sure and tensor.counted) or tensor.grad is not None:
+    counted = tensor.counted or tensor.inference
+    if tensor.param or tensor.batched or not (tensor.sure and counted) or tensor.grad is not None:
         return False
     shared = sum(isinstance(other, Tensor) and other.storage == tensor.storage for other in state.heap.values())
     return shared == 1 and (tensor.has_history or state.modes.grad is False)
@@ -243,7 +243,11 @@ def _call_at(call: Call, place: Place) -> ir.Call | None:
 
 
 def _is_alone(call: Call, ref: Ref, tensor: Tensor) -> bool:
-    """Check that the input was made in this function, and that only variables which are not read again hold it."""
+    """
+    Check that the input was made in this function, and that only variables which are not read again hold it.
+
+    A module of a container runs where the function calls the container.
+    """
     state, frame = call.state, call.frame
     if tensor.storage <= frame.env.id:
         return False
@@ -251,11 +255,12 @@ def _is_alone(call: Call, ref: Ref, tensor: Tensor) -> bool:
     held = references(state, frame, ref, tensor)
     if not held:
         return True
-    if frame.built or closure is None or not isinstance(scope, Names):
+    if closure is None or not isinstance(scope, Names):
         return False
+    at = frame.caller.place.at if frame.built and frame.caller is not None else call.at
     body = closure.function.body
     return not closure.function.is_generator and all(
-        name in scope.values and next_use.dies(body, call.at, name) for name in held
+        name in scope.values and next_use.dies(body, at, name) for name in held
     )
 
 
