@@ -33,7 +33,6 @@ CHEAP_CHOICES = 10  # as long as all of them make few calls
 CALLS_IN_CHOICES = 300
 CALLS_IN_SIDES = 80
 SETTERS = 3
-THOROUGH = 2
 PATHS_THAT_RAISE = 2
 STEPS_IN_ROOT = 5_000
 STEPS_IN_CALLER = 2_000
@@ -69,8 +68,7 @@ class Fuel:
     `lazy`: modules are constructed when something needs a part of them; where they are only passed on, that costs
     next to nothing. `shallow`: what lists the parts of a module needs none of them constructed. `at_imports` are steps
     for the statements of all modules that are run for a name in them; each statement also has some of its own.
-    `thorough`: entry points have `THOROUGH` times the paths and steps, and what ran in one that was cut is run
-    on its own, too.
+    `thorough`: what ran in an entry point that was cut in any way is run on its own, too.
 
     `listens`: something outside may handle an exception, so that its class is looked at and `raises` more sides of
     conditions that only raise are followed; such a side is no path where nobody listens. `raised` are the paths on
@@ -110,8 +108,6 @@ class Fuel:
     def start_root(self, *, again: bool = False, steps: int = STEPS_IN_ROOT, paths: int = PATHS_IN_FUNCTION) -> None:
         """Start an entry point with full limits; `again` where it has begun and only what came before it was run."""
         self.spent += self.granted - self.steps
-        if self.thorough:
-            steps, paths = steps * THOROUGH, paths * THOROUGH
         self.steps = self.granted = steps
         self.at_imports = STEPS_AT_IMPORTS
         self.paths = self.most = paths

@@ -26,9 +26,11 @@ from inplace_lint.domain.values import Const, NodeId, Ref, StorageId, Value
 from inplace_lint.effects.write_evidence import parts
 from inplace_lint.interp.checkers.alias_query import references
 from inplace_lint.interp.frame import text_of
+from inplace_lint.interp.transfer.shapes import of_fact
 from inplace_lint.ir import next_use
 from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.guard import atoms, holds
+from inplace_lint.knowledge.words import ShapeRule
 
 if TYPE_CHECKING:
     from inplace_lint.interp.transfer.op_call import Call
@@ -36,19 +38,34 @@ if TYPE_CHECKING:
     from inplace_lint.knowledge.op import Becoming, Op
 
 _MODES = frozenset({Modes(), Modes(grad=False), Modes(grad=False, inference=True)})
-_LETTERS = {1: "N", 2: "NC", 3: "NLC", 4: "NCHW", 5: "NCDHW"}
+_LETTERS = {1: "N", 2: "NC", 3: "NCL", 4: "NCHW", 5: "NCDHW"}
+_FAR = 8  # operations between a layer and a call that is told how many channels there are
 _RULED_OUT = "something else may need the input"
 
 
 @dataclass(frozen=True, slots=True)
 class _Chance:
-    """One call that could write in place: where its flag belongs, its input, its result and the size of that."""
+    """
+    One call that could write in place: where its flag belongs, its input, its result and the size of that.
+
+    `layer` is what made the input, which says how many channels it has. `recorded`: it is on a tape.
+    """
 
     place: Place
     touch: Touch
     read: StorageId
     result: StorageId
     sizes: tuple[Size, ...] | None
+    layer: _Layer | None
+    recorded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Layer:
+    """How many channels the result of a layer has; and how many axes, the second of which are the channels."""
+
+    channels: int
+    axes: int | None
 
 
 @dataclass(slots=True)
@@ -56,16 +73,17 @@ class Opportunities:
     """
     Collects the calls that would spare memory in place.
 
-    `ruled_out` are the places where a write in place may do harm, and `spared` the calls that gain, with whether they
-    are recorded. `chances` are the calls on the tapes of the entry point that runs, by their nodes; `unrecorded` are
-    its calls that are on none. `handed` is memory that unknown code may hold.
+    `ruled_out` are the places where a write in place may do harm, and `spared` the calls that gain, one for
+    a place. `chances` are the calls on the tapes of the entry point that runs, by their nodes; `unrecorded` are
+    its calls that are on none. `handed` is memory that unknown code may hold, and `layers` are the layers on the tapes.
     """
 
     ruled_out: set[Place] = field(default_factory=set)
-    spared: dict[Place, tuple[_Chance, bool]] = field(default_factory=dict)
+    spared: dict[Place, _Chance] = field(default_factory=dict)
     chances: dict[tuple[NodeId, StorageId], _Chance] = field(default_factory=dict)
-    unrecorded: dict[Place, _Chance] = field(default_factory=dict)
+    unrecorded: list[_Chance] = field(default_factory=list)
     handed: set[StorageId] = field(default_factory=set)
+    layers: dict[tuple[NodeId, str], _Layer] = field(default_factory=dict)
     framework: str = ""
 
     def events(self) -> Iterator[Spared]:
@@ -74,10 +92,10 @@ class Opportunities:
 
         A place that is ruled out is reported, too, with an assumption: what another file shows of it must not count.
         """
-        for place, (chance, recorded) in self.spared.items():
-            elements, size = _size(chance.sizes)
+        for place, chance in self.spared.items():
+            elements, size = _size(chance.sizes, chance.layer)
             if place not in self.ruled_out:
-                yield Spared(self.framework, chance.touch, frozenset(), place, size, elements, recorded)
+                yield Spared(self.framework, chance.touch, frozenset(), place, size, elements, chance.recorded)
         for place in self.ruled_out:
             touch = Touch("", Site(place))
             yield Spared(self.framework, touch, frozenset({_RULED_OUT}), place, "", 0, recorded=True)
@@ -92,6 +110,9 @@ class Opportunities:
     def result(self, call: Call, node: NodeId | None, value: Value) -> None:
         """Add a call that has a form in place, and rule its place out where that may do harm."""
         op = call.binding.op
+        layer = _layer(call) if op.state and node is not None else None
+        if layer is not None and node is not None:
+            self.layers[node, op.name] = layer
         becoming = next((one for one in op.becomes if _flag_of(op, one)), None)
         if becoming is None or call.flagged or not op.args:
             return
@@ -107,11 +128,14 @@ class Opportunities:
             return
         tensor = given[0][1]
         touch = call.touch("out0", call.binding.exprs.get(op.args[0].name), tensor)
-        chance = _Chance(place, touch, tensor.storage, made.storage, made.sizes or tensor.sizes)
+        layer = self._layer_behind(call, tensor)
+        chance = _Chance(
+            place, touch, tensor.storage, made.storage, made.sizes or tensor.sizes, layer, node is not None
+        )
         if node is not None:
             self.chances[node, tensor.storage] = chance
         elif call.state.modes.grad is False:
-            self.unrecorded[place] = chance
+            self.unrecorded.append(chance)
 
     def finish(self, states: Sequence[State], cut: bool) -> None:
         """
@@ -119,16 +143,33 @@ class Opportunities:
 
         One that was cut short can rule a place out, but shows of none that it gains: what it ran is run on its own too.
         """
-        gains: dict[Place, tuple[_Chance, bool]] = {}
+        gains = list(self.unrecorded)
         for state in states:
-            for (number, read), chance in self.chances.items():
-                if self._gains(state, number, read, chance):
-                    gains[chance.place] = (chance, True)
+            tape = self.chances.items()
+            gains += [chance for (number, read), chance in tape if self._gains(state, number, read, chance)]
         if states and not cut:
-            self.spared = {place: (chance, False) for place, chance in self.unrecorded.items()} | self.spared | gains
+            for chance in gains:
+                before = self.spared.get(chance.place, chance)
+                self.spared[chance.place] = max(before, chance, key=_rank)
         self.chances.clear()
         self.unrecorded.clear()
         self.handed.clear()
+        self.layers.clear()
+
+    def _layer_behind(self, call: Call, tensor: Tensor) -> _Layer | None:
+        """Return the layer whose result has as many channels as a tensor: only elementwise operations come after it."""
+        state, numbers = call.state, list(tensor.nodes)
+        for _ in range(_FAR):
+            number = numbers.pop(0) if numbers else None
+            node = None if number is None else state.nodes.get(number)
+            if number is None or node is None:
+                return None
+            if (number, node.op) in self.layers:
+                return self.layers[number, node.op]
+            shapes = [fact.shape for form in call.facts.forms(node.op) for fact in form.returns[:1]]
+            if all(one is not None and one.rule in {ShapeRule.LIKE, ShapeRule.BROADCAST} for one in shapes):
+                numbers.extend(node.inputs)
+        return None
 
     def _gains(self, state: State, number: NodeId, read: StorageId, chance: _Chance) -> bool:
         """Rule out a call whose input or result others need as it is; say whether others keep its result anyway."""
@@ -264,10 +305,30 @@ def _is_alone(call: Call, ref: Ref, tensor: Tensor) -> bool:
     )
 
 
-def _size(sizes: tuple[Size, ...] | None) -> tuple[int, str]:
+def _rank(chance: _Chance) -> tuple[bool, int]:
+    """Return what orders the calls of a place: the last is shown, which is recorded and has the most elements."""
+    return chance.recorded, _size(chance.sizes, chance.layer)[0]
+
+
+def _layer(call: Call) -> _Layer | None:
+    """Return what the parameters of a layer say of its result: its bias, if it had one, is one number for a channel."""
+    parts = {part.name: of_fact(call.binding, part.shape) for part in call.binding.op.state}
+    bias, weight = parts.get("bias"), parts.get("weight")
+    if bias is None or len(bias) != 1 or not isinstance(bias[0], int):
+        return None
+    return _Layer(bias[0], len(weight) if weight is not None and len(weight) > 2 else None)  # noqa: PLR2004 - a kernel
+
+
+def _size(sizes: tuple[Size, ...] | None, layer: _Layer | None) -> tuple[int, str]:
     """Return the known factors of a number of elements, and the sizes in words: letters for those that are unknown."""
+    if sizes is None and layer is not None and layer.axes is None:
+        return layer.channels, f"{layer.channels} x ..."
+    if sizes is None and layer is not None:
+        sizes = (None,) * (layer.axes or 0)
     if sizes is None:
         return 1, ""
+    if layer is not None and layer.axes == len(sizes):
+        sizes = (sizes[0], layer.channels, *sizes[2:])
     known = 1
     for size in sizes:
         known *= size if isinstance(size, int) else 1
