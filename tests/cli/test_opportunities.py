@@ -69,6 +69,11 @@ def test_a_caller_in_another_file_can_rule_a_place_out(lint, folder, more, count
     assert len(found(lint, "net.py")) == count
 
 
+def test_a_file_that_cannot_be_read_is_told(lint, folder):
+    (folder / "net.py").write_text("import torch\nx = (\n")
+    assert found(lint, "net.py") == [("net.py", 2, "IPL902")]
+
+
 def test_check_says_nothing_of_it(lint, folder):
     (folder / "net.py").write_text(NET)
     assert "IPL601" not in lint("check", "net.py").out
