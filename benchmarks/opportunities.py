@@ -154,7 +154,7 @@ def _ran(model: models.Model, root: Path, edits: Iterable[Place]) -> Ran:
         sizes.pop(parameter.untyped_storage().data_ptr(), None)
     training = step.built(model)
     outcome = step.backward(training, step.forward(training))
-    loaded = {getattr(module, "__file__", None) or "" for module in list(sys.modules.values())}
+    loaded = {vars(module).get("__file__") or "" for module in list(sys.modules.values())}  # lazy ones stay as they are
     files = tuple(sorted(path for path in loaded if path.startswith(f"{root}/") and path.endswith(".py")))
     return Ran(sum(sizes.values()), outcome, frozenset(met), files)
 
