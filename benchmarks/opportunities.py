@@ -1,150 +1,222 @@
 """
-Proves what `inplace-lint opportunities` proposes: `python benchmarks/opportunities.py PATH MODEL SHAPE [OPTIONS]`.
+Proves what `inplace-lint opportunities` proposes: `python -m benchmarks.opportunities --corpus FOLDER`.
 
-    python benchmarks/opportunities.py src/net.py net:Net 2,3,32,32 '{"width": 16}' --each
-
-The proposals for PATH, a file or folder, are applied one at a time and then all together, each to a copy of the
-top folder of PATH. In a process of its own the model is built with a fixed seed and trained for one step, as it stands
-and with the proposals: loss and gradients have to be the same bit for bit, or differ by less than 1e-5 of the largest
-value where another kernel computes them (backward of `elu` from its result). Bytes kept for backward are counted by
-storage, as `saved_tensors_hooks` shows them.
+`opportunities.jsonl` holds models of public libraries, in the form of `mutants/models.jsonl`; FOLDER has each
+library unpacked in a folder of its name. Every call of a model's files that could set `inplace=True` and may gain by
+that (`leaky_relu` and its like) is a mutant: the model is built and trained for one step as it stands, with
+each mutant alone, and with all that is proposed for its files, each in a process of its own that imports the edited
+text. Loss and gradients are compared as they are by the other mutants; bytes kept for backward, but for parameters, are
+counted by storage, as `saved_tensors_hooks` shows them, in a step that is not compared, since PyTorch compares no
+versions where hooks see what is saved.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
+import builtins
+import gc
 import json
-import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from typing import Any
 
 import torch
 
-Edit = dict[str, Any]
-_TOLERANCE = 1e-5
+from benchmarks.mutants import models, step
+from benchmarks.mutants.label import NoAnswerError, in_fork
 
-_STEP = """
-import importlib, json, sys
-import torch
-module, _, name = sys.argv[1].partition(":")
-shape = [int(size) for size in sys.argv[2].split(",")]
-torch.manual_seed(0)
-torch.use_deterministic_algorithms(True)
-model = getattr(importlib.import_module(module), name)(**json.loads(sys.argv[3])).train()
-given = torch.randn(*shape)
-torch.manual_seed(1)
-held, kept = [], {}
-def pack(tensor):
-    held.append(tensor)
-    kept[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage().nbytes()
-    return tensor
-def tensors(value):
-    if isinstance(value, torch.Tensor):
-        return [value]
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
-    return [found for item in inner for found in tensors(item)]
-with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
-    loss = sum(one.float().pow(2).mean() for one in tensors(model(given)) if one.requires_grad)
-loss.backward()
-gradients = [parameter.grad for parameter in model.parameters() if parameter.grad is not None]
-torch.save([loss.detach(), *gradients], sys.argv[4])
-print(sum(kept.values()))
-"""
+_GAINS = frozenset({"celu", "elu", "leakyrelu", "rrelu", "selu"})
+_LONGEST = 120.0
+Place = tuple[str, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What a step did: bytes kept for backward, loss and gradients, the places that were met, the library's files."""
+
+    kept: int
+    outcome: step.Outcome
+    met: frozenset[Place]
+    files: tuple[str, ...] = ()
 
 
 @dataclass
-class Step:
-    """Bytes kept for backward, and the loss and gradients, of one step; or the `error` that it ended with."""
+class Count:
+    """What all models showed: places by what the call did in place, in the best of the models that met it."""
 
-    kept: int
-    values: list[torch.Tensor]
-    error: str = ""
+    raises: set[Place]
+    gains: set[Place]
+    nothing: set[Place]
+    proposed: set[Place]
+
+    def show(self) -> None:
+        """Print what was asked of the advice."""
+        met = self.raises | self.gains | self.nothing
+        ran = self.proposed & met
+        print(f"{len(self.proposed)} proposals, {len(ran)} of them run")
+        print(f"  the same loss and gradients, and fewer bytes: {len(ran & self.gains - self.raises)}")
+        print(f"  the same, and no fewer: {len(ran & self.nothing)}; something else: {len(ran & self.raises)}")
+        gains = self.gains - self.raises
+        print(f"{len(met)} calls run: {len(gains)} gain, of which {len(gains & self.proposed)} are proposed")
+        print(f"  {len(self.raises)} raise or train differently, {len(self.raises & self.proposed)} are proposed")
 
 
 def main() -> None:
-    """Print one line for each proposal, and one for all of them together."""
+    """Print a line for each model and each of its calls, and the sums."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("path", type=Path)
-    parser.add_argument("model", help="MODULE:CLASS, as it is imported beside the top folder of PATH")
-    parser.add_argument("shape", help="the sizes of the input, as 2,3,32,32")
-    parser.add_argument("options", nargs="?", default="{}", help="keyword arguments of the class, as JSON")
-    parser.add_argument("--each", action="store_true", help="apply the proposals one at a time, too")
+    parser.add_argument("--corpus", type=Path, default=Path(tempfile.gettempdir()) / "corpus" / "src")
+    parser.add_argument("--only", nargs="+", default=[], help="libraries")
     chosen = parser.parse_args()
-    top = _top(chosen.path.resolve())
-    found = proposals(chosen.path.resolve())
-    before = step(top, [], chosen)
-    print(f"{chosen.model}: {len(found)} proposals, {before.kept:,} bytes kept for backward{before.error}")
-    for edits in found if chosen.each else ():
-        print(f"  {_shown(edits, top)}: {_compared(before, step(top, [edits], chosen))}")
-    if found:
-        print(f"  all: {_compared(before, step(top, found, chosen))}")
+    corpus = chosen.corpus.resolve()
+    models.install(corpus)
+    count, known = Count(set(), set(), set(), set()), dict[str, dict[Place, str]]()
+    for model in models.read(Path(__file__).with_suffix(".jsonl")):
+        if not chosen.only or model.library in chosen.only:
+            try:
+                _measure(model, corpus / model.library, count, known)
+            except NoAnswerError as error:
+                print(f"{model.library} {model.build}: {str(error).strip().splitlines()[-1]}", flush=True)
+    count.show()
 
 
-def proposals(path: Path) -> list[list[Edit]]:
-    """Return the edits of each proposal for a file or folder."""
-    words = [sys.executable, "-m", "inplace_lint", "opportunities", str(path), "--output-format", "json"]
-    done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=Path(__file__).parents[1])
-    rows = json.loads(done.stdout)
-    return [
-        [{**edit, "path": row["filename"]} for edit in row["fix"]["edits"]]
-        for row in rows
-        if row.get("fix") is not None
-    ]
+def _measure(model: models.Model, root: Path, count: Count, known: dict[str, dict[Place, str]]) -> None:
+    plain = in_fork(partial(_ran, model, root, {}), _LONGEST)
+    found = [place for path in plain.files for place in _flags(Path(path).read_bytes(), path)]
+    new = [path for path in plain.files if path not in known and any(place[0] == path for place in found)]
+    known |= {path: {} for path in new} | _proposals(new)
+    proposed = {place for path in plain.files for place in known.get(path, {})}
+    count.proposed |= proposed
+    every = _told(plain, lambda: _ran(model, root, proposed))
+    print(
+        f"{model.library} {model.build}: {len(proposed)} proposals, {plain.kept:,} bytes; with all {every[1]}",
+        flush=True,
+    )
+    for place in found:
+        kind, said = _told(plain, partial(_ran, model, root, {place}))
+        if kind:
+            {"raises": count.raises, "gains": count.gains, "nothing": count.nothing}[kind].add(place)
+            mark = "proposed" if place in proposed else "silent"
+            print(f"  {Path(place[0]).relative_to(root)}:{place[1]} {mark}: {said}", flush=True)
+    count.nothing -= count.gains
 
 
-def step(top: Path, found: Sequence[Sequence[Edit]], chosen: argparse.Namespace) -> Step:
-    """Run a step with these proposals applied."""
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder) / top.name
-        shutil.copytree(top, copy) if top.is_dir() else shutil.copy(top, copy)
-        for path in {edit["path"] for edits in found for edit in edits}:
-            target = copy / Path(path).resolve().relative_to(top) if top.is_dir() else copy
-            own = [edit for edits in found for edit in edits if edit["path"] == path]
-            target.write_text(edited(target.read_text(encoding="utf-8"), own), encoding="utf-8")
-        values = Path(folder) / "values.pt"
-        words = [sys.executable, "-c", _STEP, chosen.model, chosen.shape, chosen.options, str(values)]
-        done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=folder)
-        if done.returncode:
-            return Step(0, [], done.stderr.strip().splitlines()[-1])
-        return Step(int(done.stdout.splitlines()[-1]), torch.load(values))
+def _told(plain: Ran, run: Callable[[], Ran]) -> tuple[str, str]:
+    """Return what a step with edits did beside the plain one, as a word and in words; no word if it met no edit."""
+    try:
+        edited = in_fork(run, _LONGEST)
+    except NoAnswerError as error:
+        return "raises", str(error).strip().splitlines()[-1][:150]
+    if not edited.met:
+        return "", "met none"
+    label = step.compared(edited.outcome, plain.outcome)
+    same = "same bits" if _numbers(edited.outcome) == _numbers(plain.outcome) else label
+    said = f"{same}, {edited.kept:,} bytes ({100 * (edited.kept - plain.kept) / plain.kept:+.1f} %)"
+    if label != "equal":
+        return "raises", said
+    return ("gains" if edited.kept < plain.kept else "nothing"), said
 
 
-def edited(source: str, edits: Sequence[Edit]) -> str:
-    """Return a text after these edits, of which no two overlap."""
+def _numbers(outcome: step.Outcome) -> list[bytes]:
+    return [outcome.loss.tobytes(), *(one.tobytes() for one in outcome.gradients.values() if one is not None)]
+
+
+def _ran(model: models.Model, root: Path, edits: Iterable[Place]) -> Ran:
+    """Build a model and run two steps, of which the first counts bytes. It has to run in a process of its own."""
+    met: set[Place] = set()
+
+    def note(path: str, line: int, column: int) -> bool:
+        met.add((path, line, column))
+        return True
+
+    builtins.__met__ = note  # type: ignore[attr-defined]
+    _import_edited({path: _edited(path, edits) for path in {path for path, _, _ in edits}})
+    held: list[Any] = []
+    sizes: dict[int, int] = {}
+
+    def pack(tensor: torch.Tensor) -> torch.Tensor:
+        held.append(tensor)
+        sizes[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage().nbytes()
+        return tensor
+
+    training = step.built(model)
+    step.forward(training)  # some build what they need, or estimate a spectrum, in the first step
+    gc.collect()
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        held.append(step.called(training))
+    for parameter in training.module.parameters():  # there anyway
+        sizes.pop(parameter.untyped_storage().data_ptr(), None)
+    training = step.built(model)
+    outcome = step.backward(training, step.forward(training))
+    loaded = {vars(module).get("__file__") or "" for module in list(sys.modules.values())}  # lazy ones stay as they are
+    files = tuple(sorted(path for path in loaded if path.startswith(f"{root}/") and path.endswith(".py")))
+    return Ran(sum(sizes.values()), outcome, frozenset(met), files)
+
+
+def _import_edited(texts: Mapping[str, bytes]) -> None:
+    """Make imports of these files read these texts."""
+    data, stats = SourceFileLoader.get_data, SourceFileLoader.path_stats
+
+    def get_data(self: SourceFileLoader, path: str) -> bytes:
+        return texts[path] if path in texts else data(self, path)
+
+    def path_stats(self: SourceFileLoader, path: str) -> Mapping[str, Any]:
+        if path in texts:
+            raise OSError  # so that no bytecode is read or written
+        return stats(self, path)
+
+    SourceFileLoader.get_data = get_data  # type: ignore[method-assign]
+    SourceFileLoader.path_stats = path_stats  # type: ignore[method-assign]
+
+
+def _flags(source: bytes, path: str) -> Iterator[Place]:
+    """Yield the places of the calls that may gain by a flag which they leave alone."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and all(word.arg not in {None, "inplace"} for word in node.keywords):
+            name = ast.unparse(node.func).rpartition(".")[2]
+            if name.lower().replace("_", "") in _GAINS and not name.endswith("_"):
+                yield path, node.lineno, node.col_offset
+
+
+def _edited(path: str, edits: Iterable[Place]) -> bytes:
+    """Return the text of a file in which these calls write in place, and note that they are met."""
+    source = Path(path).read_bytes()
     lines = source.splitlines(keepends=True)
     starts = [sum(map(len, lines[:number])) for number in range(len(lines) + 1)]
-    for edit in sorted(edits, key=lambda one: -starts[one["location"]["row"] - 1] - one["location"]["column"]):
-        begin = starts[edit["location"]["row"] - 1] + edit["location"]["column"] - 1
-        end = starts[edit["end_location"]["row"] - 1] + edit["end_location"]["column"] - 1
-        source = source[:begin] + edit["content"] + source[end:]
+    wanted = {(line, column) for where, line, column in edits if where == path}
+    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    closes = {}
+    for node in calls:
+        if (node.lineno, node.col_offset) in wanted and ast.unparse(node.func).rpartition(".")[2].lower().replace(
+            "_", ""
+        ) in _GAINS:
+            assert node.end_lineno is not None and node.end_col_offset is not None  # noqa: PT018 - both or none
+            closes[starts[node.end_lineno - 1] + node.end_col_offset - 1] = node
+    for close, node in sorted(closes.items(), reverse=True, key=lambda one: one[0]):
+        head = source[:close].rstrip()
+        comma = "" if head.endswith((b"(", b",")) else ", "
+        flag = f"{comma}inplace=__met__({path!r}, {node.lineno}, {node.col_offset})"
+        source = head + flag.encode() + source[close:]
     return source
 
 
-def _top(path: Path) -> Path:
-    """Return the outermost package around a path; the path itself where it is in none."""
-    top = path
-    while (top.parent / "__init__.py").exists():
-        top = top.parent
-    return top
-
-
-def _shown(edits: Sequence[Edit], top: Path) -> str:
-    return f"{Path(edits[0]['path']).resolve().relative_to(top.parent)}:{edits[0]['location']['row']}"
-
-
-def _compared(before: Step, after: Step) -> str:
-    if after.error or len(before.values) != len(after.values):
-        return f"FAILED: {after.error}"
-    largest = max(float(one.abs().max()) for one in before.values)
-    pairs = zip(before.values, after.values, strict=True)
-    apart = max(float((one - other).abs().max()) for one, other in pairs) / largest
-    same = "equal" if apart == 0 else f"apart by {apart:.0e}" if apart < _TOLERANCE else f"DIFFERENT by {apart:.0e}"
-    return f"loss and gradients {same}, {after.kept:,} bytes ({100 * (after.kept - before.kept) / before.kept:+.1f} %)"
+def _proposals(paths: Sequence[str]) -> dict[str, dict[Place, str]]:
+    """Return the places that are proposed in these files, with what is said of each."""
+    if not paths:
+        return {}
+    words = [sys.executable, "-m", "inplace_lint", "opportunities", *paths, "--output-format", "json"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=Path(__file__).parents[1])
+    found: dict[str, dict[Place, str]] = {}
+    for row in json.loads(done.stdout):
+        place = (row["filename"], row["location"]["row"], row["location"]["column"] - 1)
+        found.setdefault(row["filename"], {})[place] = row["message"]
+    return found
 
 
 if __name__ == "__main__":

@@ -61,7 +61,7 @@ def main() -> None:
         begun = time.monotonic()
         labelled = partial(_mutants, model, chosen.corpus.resolve(), chosen.seconds)
         try:
-            rows = _in_fork(labelled, chosen.seconds + _LONGEST_BUILD)
+            rows = in_fork(labelled, chosen.seconds + _LONGEST_BUILD)
         except NoAnswerError as error:
             print(f"{model.library} {number}: {error}", flush=True)
             continue
@@ -79,7 +79,7 @@ class NoAnswerError(Exception):
     """A process did not end well, or not in time."""
 
 
-def _in_fork(work: Callable[[], T], seconds: float) -> T:
+def in_fork(work: Callable[[], T], seconds: float) -> T:
     """Return what `work` returns in a process of its own. Raises: NoAnswerError, where it returns nothing."""
     here, there = _FORK.Pipe(duplex=False)
 
@@ -123,7 +123,7 @@ def _mutants(model: models.Model, corpus: Path, seconds: float) -> list[Row]:
         for edit in edits(Path(path).read_bytes())
         if (path, edit.function) in building | stepping
     ]
-    written = _in_fork(partial(_written, model, found, functions), _LONGEST_BUILD)
+    written = in_fork(partial(_written, model, found, functions), _LONGEST_BUILD)
     fresh = step.built(model)
     until = time.monotonic() + seconds
     version = next(iter(distributions(path=[str(corpus / model.library)]))).version
@@ -134,7 +134,7 @@ def _mutants(model: models.Model, corpus: Path, seconds: float) -> list[Row]:
         code = compile(made(Path(path).read_bytes(), edit), path, "exec", dont_inherit=True)
         used = None if (path, edit.function) in building else fresh
         try:
-            result = _in_fork(partial(_judged, model, used, functions[path], code, healthy), _LONGEST)
+            result = in_fork(partial(_judged, model, used, functions[path], code, healthy), _LONGEST)
         except NoAnswerError as error:
             result = {"label": "other", "error": str(error)[:200]}
         if "raised" in result:

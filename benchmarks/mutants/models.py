@@ -6,6 +6,7 @@ The models that are trained, each tiny: how it is built and how it is called, as
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import sys
 from dataclasses import dataclass
@@ -28,19 +29,19 @@ class Model:
 # What libraries import, and these models never call: stand-ins take their place.
 ABSENT = frozenset(
     (
-        "ToJyutping albumentations braceexpand cv2 editdistance faiss ffmpeg ffmpy flatten_dict g2pM g2p_en "
-        "h5py inflect jieba jsonlines kaldiio matplotlib mido motmetrics mpl_toolkits narwhals nltk opencc "
-        "paddlespeech_ctcdecoders parakeet pathos pesq praatio pycocotools pypinyin_dict pyworld rarfile "
-        "resampy skimage sklearn soundfile sox swig_decoders textgrid timer torchaudio torchvision visualdl "
-        "webdataset webrtcvad zhon "
+        "ToJyutping adabelief_pytorch albumentations audiotools braceexpand cv2 editdistance faiss ffmpeg "
+        "ffmpy flatten_dict g2pM g2p_en h5py inflect jieba jsonlines kaldiio librosa matplotlib mido "
+        "motmetrics mpl_toolkits narwhals nltk opencc paddlespeech_ctcdecoders parakeet pathos pesq praatio "
+        "pycocotools pypinyin_dict pyworld rarfile resampy skimage sklearn soundfile sox swig_decoders "
+        "textgrid timer torchaudio torchvision visualdl webdataset webrtcvad zhon "
     ).split()
 )
 
 
 def install(corpus: Path) -> None:
-    """Make the unpacked libraries importable."""
+    """Make the unpacked libraries importable, and stand-ins where nothing of that name is installed."""
     sys.path.extend(str(folder) for folder in sorted(corpus.iterdir()))
-    sys.meta_path.insert(0, _Absent())
+    sys.meta_path.append(_Absent())
 
 
 class _Absent(MetaPathFinder, Loader):
@@ -62,14 +63,36 @@ class _StandIn(ModuleType):
     def __getattr__(self, name: str) -> object:
         if name.startswith("__"):
             raise AttributeError(name)
-        return _Nothing(name, (), {})
+        return _nothing(name)
 
 
 class _Nothing(type):
     def __getattr__(cls, name: str) -> object:
         if name.startswith("__"):
             raise AttributeError(name)
-        return _Nothing(name, (), {})
+        return _nothing(name)
 
 
-MODELS = [Model(**json.loads(line)) for line in Path(__file__).with_suffix(".jsonl").read_text("utf-8").splitlines()]
+def _nothing(name: str) -> _Nothing:
+    """Return a class that takes whatever it is given."""
+    return _Nothing(name, (), {"__init__": lambda *_, **__: None})
+
+
+def bare(*packages: str) -> None:
+    """Make packages importable without what their own `__init__` imports; an outer one comes before an inner one."""
+    for name in packages:
+        if name in sys.modules:
+            continue
+        spec = importlib.util.find_spec(name)
+        assert spec is not None, name
+        module = ModuleType(name)
+        module.__path__ = list(spec.submodule_search_locations or ())
+        sys.modules[name] = module
+
+
+def read(path: Path) -> list[Model]:
+    """Return the models of a table."""
+    return [Model(**json.loads(line)) for line in path.read_text("utf-8").splitlines()]
+
+
+MODELS = read(Path(__file__).with_suffix(".jsonl"))

@@ -63,6 +63,11 @@ def built(model: Model) -> Training:
 
 def forward(training: Training) -> Any:
     """Return the loss of one forward run."""
+    return loss_of(training, called(training))
+
+
+def called(training: Training) -> Any:
+    """Return what the model returns for its input."""
     training.given.clear()
 
     def randn(*shape: int) -> Any:
@@ -74,10 +79,14 @@ def forward(training: Training) -> Any:
         return training.given[-1]
 
     _seed(training.framework, 2)
-    result = eval(
+    return eval(
         training.model.call,
         {training.model.framework: training.framework, **training.names, "randn": randn, "ints": ints},
     )
+
+
+def loss_of(training: Training, result: Any) -> Any:
+    """Return a weighted sum of the squares of all tensors in what a model returned."""
     numbers = np.random.RandomState(3)
     loss = 0.0
     for tensor in _tensors(training.framework, result):

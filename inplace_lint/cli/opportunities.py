@@ -1,4 +1,4 @@
-"""The command that shows where in place is safe and uses less memory: the rules that give advice, and they alone."""
+"""The command that shows where in place is safe and uses less memory: rules that give advice, and unreadable files."""
 
 from __future__ import annotations
 
@@ -32,8 +32,9 @@ def opportunities(paths: tuple[Path, ...], output_file: Path | None, *, diff: bo
     from inplace_lint.cli.output import exit_status, write  # noqa: PLC0415
     from inplace_lint.live.confirm.command import proved  # noqa: PLC0415
     from inplace_lint.rules import RULES  # noqa: PLC0415
+    from inplace_lint.rules.text import INVALID_SYNTAX  # noqa: PLC0415
 
-    advice = tuple(rule.code for rule in RULES if rule.unanimous)
+    advice = (*(rule.code for rule in RULES if rule.unanimous), INVALID_SYNTAX.code)
     proof = shared_options.proof_of(options)
     paths, stdin = resolve_paths(paths, None)
     resolver = resolver_of({**options, "select": advice})

@@ -47,6 +47,7 @@ class TapeInterpreter:
     ) -> None:
         self.context = context
         self.fuel: Fuel = context.fuel
+        self.fuel.thorough = opportunities is not None
         self.listeners = subscribe(query, opportunities, opinions=opinions)
 
     evaluate = expressions.evaluate

@@ -68,6 +68,7 @@ class Fuel:
     `lazy`: modules are constructed when something needs a part of them; where they are only passed on, that costs
     next to nothing. `shallow`: what lists the parts of a module needs none of them constructed. `at_imports` are steps
     for the statements of all modules that are run for a name in them; each statement also has some of its own.
+    `thorough`: what ran in an entry point that was cut in any way is run on its own, too.
 
     `listens`: something outside may handle an exception, so that its class is looked at and `raises` more sides of
     conditions that only raise are followed; such a side is no path where nobody listens. `raised` are the paths on
@@ -84,6 +85,7 @@ class Fuel:
     enters: bool = True
     lazy: bool = False
     shallow: bool = False
+    thorough: bool = False
     listens: bool = False
     raises: int = 0
     raised: Outcomes = field(default_factory=list)
@@ -118,7 +120,7 @@ class Fuel:
 
     def end_root(self, *, finished: bool) -> None:
         """Forget which functions an entry point ran if it did not come to its end: they are then run on their own."""
-        if not finished or "steps" in self.cut:
+        if not finished or "steps" in self.cut or (self.thorough and self.cut):
             self.returned = set(self.before)
 
     def step(self) -> bool:

@@ -69,6 +69,11 @@ def test_a_caller_in_another_file_can_rule_a_place_out(lint, folder, more, count
     assert len(found(lint, "net.py")) == count
 
 
+def test_a_file_that_cannot_be_read_is_told(lint, folder):
+    (folder / "net.py").write_text("import torch\nx = (\n")
+    assert found(lint, "net.py") == [("net.py", 2, "IPL902")]
+
+
 def test_check_says_nothing_of_it(lint, folder):
     (folder / "net.py").write_text(NET)
     assert "IPL601" not in lint("check", "net.py").out
@@ -84,6 +89,48 @@ def test_the_largest_tensor_comes_first(lint, folder):
 def test_advice_is_selected_by_its_own_name_only(lint, folder, selector, status):
     (folder / "net.py").write_text(NET)
     assert lint("--select", selector, "--fail-on", "info", "net.py").status == status
+
+
+LAYERS = """\
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.first = nn.{layer}
+        self.norm = nn.{norm}
+        self.act = nn.LeakyReLU()
+        self.last = nn.{layer}
+
+    def forward(self, x):
+        return self.last(self.act(self.norm(self.first(x))))
+"""
+
+
+@pytest.mark.parametrize(
+    ("layer", "norm", "size"),
+    [
+        ("Conv2d(8, 64, 3, bias=False)", "BatchNorm2d(64)", "N x 64 x H x W"),
+        ("ConvTranspose1d(8, 48, 3)", "Identity()", "N x 48 x L"),
+        ("Linear(8, 32)", "LayerNorm(32)", "32 x ..."),
+        ("Conv2d(8, width, 3)", "BatchNorm2d(width)", ""),
+    ],
+)
+def test_the_channels_are_named_where_the_axes_are_unknown(lint, folder, layer, norm, size):
+    (folder / "net.py").write_text(LAYERS.format(layer=layer, norm=norm))
+    label = f"it has {size} floats" if size else "set `inplace=True`"
+    assert f"^^^ {label}" in lint("opportunities", "net.py").out
+
+
+def test_the_largest_of_the_tensors_of_a_call_is_named(lint, folder):
+    source = LAYERS.format(layer="Conv1d(8, 16, 1)", norm="Identity()") + "        return self.act(x)\n"
+    source = source.replace("self.last = nn.Conv1d(8, 16, 1)", "self.last = nn.Conv1d(16, 4, 1)")
+    again = source.replace("return self.last(", "x = self.last(").replace(
+        "return self.act(x)", "return self.first(self.act(x))"
+    )
+    (folder / "net.py").write_text(again)
+    assert "it has N x 16 x L floats" in lint("opportunities", "net.py").out
 
 
 def test_an_operator_is_named_as_it_is_written(lint, folder):

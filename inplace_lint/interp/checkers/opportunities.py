@@ -26,29 +26,46 @@ from inplace_lint.domain.values import Const, NodeId, Ref, StorageId, Value
 from inplace_lint.effects.write_evidence import parts
 from inplace_lint.interp.checkers.alias_query import references
 from inplace_lint.interp.frame import text_of
+from inplace_lint.interp.transfer.shapes import of_fact
 from inplace_lint.ir import next_use
 from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.guard import atoms, holds
+from inplace_lint.knowledge.words import ShapeRule
 
 if TYPE_CHECKING:
     from inplace_lint.interp.transfer.op_call import Call
     from inplace_lint.knowledge.facts import Facts
     from inplace_lint.knowledge.op import Becoming, Op
 
-_PLAIN = Modes()
-_LETTERS = {1: "N", 2: "NC", 3: "NLC", 4: "NCHW", 5: "NCDHW"}
+_MODES = frozenset({Modes(), Modes(grad=False), Modes(grad=False, inference=True)})
+_LETTERS = {1: "N", 2: "NC", 3: "NCL", 4: "NCHW", 5: "NCDHW"}
+_FAR = 8  # operations between a layer and a call that is told how many channels there are
 _RULED_OUT = "something else may need the input"
 
 
 @dataclass(frozen=True, slots=True)
 class _Chance:
-    """One call that could write in place: where its flag belongs, its input, its result and the size of that."""
+    """
+    One call that could write in place: where its flag belongs, its input, its result and the size of that.
+
+    `layer` is what made the input, which says how many channels it has. `recorded`: it is on a tape.
+    """
 
     place: Place
     touch: Touch
     read: StorageId
     result: StorageId
     sizes: tuple[Size, ...] | None
+    layer: _Layer | None
+    recorded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Layer:
+    """How many channels the result of a layer has; and how many axes, the second of which are the channels."""
+
+    channels: int
+    axes: int | None
 
 
 @dataclass(slots=True)
@@ -56,16 +73,17 @@ class Opportunities:
     """
     Collects the calls that would spare memory in place.
 
-    `met` are the places of the entry point that runs, `ruled_out` those where a write in place may do harm, and
-    `spared` the calls that gain, with whether they are recorded. `chances` are the calls on the tapes of the entry
-    point that runs, by their nodes. `handed` is memory that unknown code may hold.
+    `ruled_out` are the places where a write in place may do harm, and `spared` the calls that gain, one for
+    a place. `chances` are the calls on the tapes of the entry point that runs, by their nodes; `unrecorded` are
+    its calls that are on none. `handed` is memory that unknown code may hold, and `layers` are the layers on the tapes.
     """
 
-    met: set[Place] = field(default_factory=set)
     ruled_out: set[Place] = field(default_factory=set)
-    spared: dict[Place, tuple[_Chance, bool]] = field(default_factory=dict)
+    spared: dict[Place, _Chance] = field(default_factory=dict)
     chances: dict[tuple[NodeId, StorageId], _Chance] = field(default_factory=dict)
+    unrecorded: list[_Chance] = field(default_factory=list)
     handed: set[StorageId] = field(default_factory=set)
+    layers: dict[tuple[NodeId, str], _Layer] = field(default_factory=dict)
     framework: str = ""
 
     def events(self) -> Iterator[Spared]:
@@ -74,11 +92,10 @@ class Opportunities:
 
         A place that is ruled out is reported, too, with an assumption: what another file shows of it must not count.
         """
-        self.ruled_out |= self.met
-        for place, (chance, recorded) in self.spared.items():
-            elements, size = _size(chance.sizes)
+        for place, chance in self.spared.items():
+            elements, size = _size(chance.sizes, chance.layer)
             if place not in self.ruled_out:
-                yield Spared(self.framework, chance.touch, frozenset(), place, size, elements, recorded)
+                yield Spared(self.framework, chance.touch, frozenset(), place, size, elements, chance.recorded)
         for place in self.ruled_out:
             touch = Touch("", Site(place))
             yield Spared(self.framework, touch, frozenset({_RULED_OUT}), place, "", 0, recorded=True)
@@ -93,6 +110,9 @@ class Opportunities:
     def result(self, call: Call, node: NodeId | None, value: Value) -> None:
         """Add a call that has a form in place, and rule its place out where that may do harm."""
         op = call.binding.op
+        layer = _layer(call) if op.state and node is not None else None
+        if layer is not None and node is not None:
+            self.layers[node, op.name] = layer
         becoming = next((one for one in op.becomes if _flag_of(op, one)), None)
         if becoming is None or call.flagged or not op.args:
             return
@@ -101,7 +121,6 @@ class Opportunities:
         if place is None:
             return
         self.framework = call.facts.framework.name
-        self.met.add(place)
         given = call.binding.tensors(op.args[0].name)
         made = call.state.tensor(value)
         if len(given) != 1 or made is None or not self._may_write(call, becoming, place, *given[0]):
@@ -109,35 +128,61 @@ class Opportunities:
             return
         tensor = given[0][1]
         touch = call.touch("out0", call.binding.exprs.get(op.args[0].name), tensor)
-        chance = _Chance(place, touch, tensor.storage, made.storage, made.sizes or tensor.sizes)
+        layer = self._layer_behind(call, tensor)
+        chance = _Chance(
+            place, touch, tensor.storage, made.storage, made.sizes or tensor.sizes, layer, node is not None
+        )
         if node is not None:
             self.chances[node, tensor.storage] = chance
         elif call.state.modes.grad is False:
-            self.spared.setdefault(place, (chance, False))
+            self.unrecorded.append(chance)
 
     def finish(self, states: Sequence[State], cut: bool) -> None:
-        """Look at the tapes of the paths of an entry point; one that was cut short rules out all that it met."""
-        for state in states:
-            for (number, read), chance in self.chances.items():
-                node = state.nodes.get(number)
-                if node is not None and node.op == chance.touch.op and node.site == chance.touch.site:
-                    self._judge(state, number, read, chance)
-        if cut or not states:
-            self.ruled_out |= self.met
-        self.met.clear()
-        self.chances.clear()
-        self.handed.clear()
+        """
+        Look at the tapes of the paths of an entry point.
 
-    def _judge(self, state: State, number: NodeId, read: StorageId, chance: _Chance) -> None:
-        """Rule out a call whose input or result others need as it is; note one whose result others keep anyway."""
+        One that was cut short can rule a place out, but shows of none that it gains: what it ran is run on its own too.
+        """
+        gains = list(self.unrecorded)
+        for state in states:
+            tape = self.chances.items()
+            gains += [chance for (number, read), chance in tape if self._gains(state, number, read, chance)]
+        if states and not cut:
+            for chance in gains:
+                before = self.spared.get(chance.place, chance)
+                self.spared[chance.place] = max(before, chance, key=_rank)
+        self.chances.clear()
+        self.unrecorded.clear()
+        self.handed.clear()
+        self.layers.clear()
+
+    def _layer_behind(self, call: Call, tensor: Tensor) -> _Layer | None:
+        """Return the layer whose result has as many channels as a tensor: only elementwise operations come after it."""
+        state, numbers = call.state, list(tensor.nodes)
+        for _ in range(_FAR):
+            number = numbers.pop(0) if numbers else None
+            node = None if number is None else state.nodes.get(number)
+            if number is None or node is None:
+                return None
+            if (number, node.op) in self.layers:
+                return self.layers[number, node.op]
+            shapes = [fact.shape for form in call.facts.forms(node.op) for fact in form.returns[:1]]
+            if all(one is not None and one.rule in {ShapeRule.LIKE, ShapeRule.BROADCAST} for one in shapes):
+                numbers.extend(node.inputs)
+        return None
+
+    def _gains(self, state: State, number: NodeId, read: StorageId, chance: _Chance) -> bool:
+        """Rule out a call whose input or result others need as it is; say whether others keep its result anyway."""
+        node = state.nodes.get(number)
+        if node is None or node.op != chance.touch.op or node.site != chance.touch.site:
+            return False
         others = [save for other, node in state.nodes.items() if other != number for save in node.saves]
         written = state.storages[chance.result].writes or state.storages[read].writes
         if written or any(save.storage == read for save in others):
             self.ruled_out.add(chance.place)
-        own = {save.storage for save in state.nodes[number].saves}
+        own = {save.storage for save in node.saves}
         kept = any(save.storage == chance.result and not save.assumptions and not save.again for save in others)
-        if read in own and kept:
-            self.spared[chance.place] = (chance, True)
+        return read in own and kept
 
     def _may_write(self, call: Call, becoming: Becoming, place: Place, ref: Ref, tensor: Tensor) -> bool:
         """Check whether the call may write its input: certainly nothing else sees it, and nothing is unknown."""
@@ -166,19 +211,15 @@ def _is_plain(call: Call) -> bool:
     hooked = module is not None and any(
         state.has_trait(trait, module.id) for trait in (traits.HOOKS_BEFORE, traits.HOOKS_AFTER)
     )
-    modes = state.modes
-    return modes in {_PLAIN, _without_grad()} and not (hooked or state.assumptions or call.doubt)
-
-
-def _without_grad() -> Modes:
-    return Modes(grad=False)
+    return state.modes in _MODES and not (hooked or state.assumptions or call.doubt)
 
 
 def _is_own(state: State, tensor: Tensor) -> bool:
     """Check that a tensor is a new one with memory of its own, and certainly recorded if anything is."""
     if tensor.made is None or tensor.base is not None or tensor.view is not None or tensor.doubt:
         return False
-    if tensor.param or tensor.batched or not (tensor.sure and tensor.counted) or tensor.grad is not None:
+    counted = tensor.counted or tensor.inference
+    if tensor.param or tensor.batched or not (tensor.sure and counted) or tensor.grad is not None:
         return False
     shared = sum(isinstance(other, Tensor) and other.storage == tensor.storage for other in state.heap.values())
     return shared == 1 and (tensor.has_history or state.modes.grad is False)
@@ -243,7 +284,11 @@ def _call_at(call: Call, place: Place) -> ir.Call | None:
 
 
 def _is_alone(call: Call, ref: Ref, tensor: Tensor) -> bool:
-    """Check that the input was made in this function, and that only variables which are not read again hold it."""
+    """
+    Check that the input was made in this function, and that only variables which are not read again hold it.
+
+    A module of a container runs where the function calls the container.
+    """
     state, frame = call.state, call.frame
     if tensor.storage <= frame.env.id:
         return False
@@ -251,18 +296,39 @@ def _is_alone(call: Call, ref: Ref, tensor: Tensor) -> bool:
     held = references(state, frame, ref, tensor)
     if not held:
         return True
-    if frame.built or closure is None or not isinstance(scope, Names):
+    if closure is None or not isinstance(scope, Names):
         return False
+    at = frame.caller.place.at if frame.built and frame.caller is not None else call.at
     body = closure.function.body
     return not closure.function.is_generator and all(
-        name in scope.values and next_use.dies(body, call.at, name) for name in held
+        name in scope.values and next_use.dies(body, at, name) for name in held
     )
 
 
-def _size(sizes: tuple[Size, ...] | None) -> tuple[int, str]:
+def _rank(chance: _Chance) -> tuple[bool, int]:
+    """Return what orders the calls of a place: the last is shown, which is recorded and has the most elements."""
+    return chance.recorded, _size(chance.sizes, chance.layer)[0]
+
+
+def _layer(call: Call) -> _Layer | None:
+    """Return what the parameters of a layer say of its result: its bias, if it had one, is one number for a channel."""
+    parts = {part.name: of_fact(call.binding, part.shape) for part in call.binding.op.state}
+    bias, weight = parts.get("bias"), parts.get("weight")
+    if bias is None or len(bias) != 1 or not isinstance(bias[0], int):
+        return None
+    return _Layer(bias[0], len(weight) if weight is not None and len(weight) > 2 else None)  # noqa: PLR2004 - a kernel
+
+
+def _size(sizes: tuple[Size, ...] | None, layer: _Layer | None) -> tuple[int, str]:
     """Return the known factors of a number of elements, and the sizes in words: letters for those that are unknown."""
+    if sizes is None and layer is not None and layer.axes is None:
+        return layer.channels, f"{layer.channels} x ..."
+    if sizes is None and layer is not None:
+        sizes = (None,) * (layer.axes or 0)
     if sizes is None:
         return 1, ""
+    if layer is not None and layer.axes == len(sizes):
+        sizes = (sizes[0], layer.channels, *sizes[2:])
     known = 1
     for size in sizes:
         known *= size if isinstance(size, int) else 1
