@@ -87,7 +87,7 @@ class Trainers:
         if any(map(asks, self._items(*start))):
             return True
         if self._is_class(start):
-            return self._asks(start[0]) or self._uses_class(start)
+            return self._asks(start[0]) or self._uses_class(start) or self._stands_alone(*start)
         lead = self._leads.of(start[0], "", start[1])
         return lead is Lead.TRAINING or (lead is not Lead.NOWHERE and self._asks(start[0]))
 
@@ -108,6 +108,10 @@ class Trainers:
                 waiting.extend(more)
                 seen |= more
         return False
+
+    def _stands_alone(self, path: str, name: str) -> bool:
+        """Check whether a name is that of a module, in a file from which nothing in the project imports."""
+        return any(map(_is_module, self._items(path, name))) and not self.graph.users(path)
 
     def _is_class(self, target: Target) -> bool:
         return any(item.kind == "class" for item in self._items(*target))

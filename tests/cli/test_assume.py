@@ -545,10 +545,12 @@ def test_a_method_of_a_module_that_is_not_called_is_told_if_somebody_trains_thro
     assert "search.py:15:9: warning[IPL101]" in lint("--output-format=concise", "search.py").out
 
 
-def test_a_module_without_parameters_that_no_module_uses_is_counted_and_not_told(lint, tree):
+def test_a_module_without_parameters_that_is_used_but_by_no_module_is_counted_and_not_told(lint, tree):
     act = "import torch\nfrom torch import nn\n\n\nclass Act(nn.Module):\n    def forward(self, x):\n"
     act += "        y = x.exp()\n        y += 1\n        return y\n"
     (tree / "act.py").write_text(act)
+    assert "act.py:8:9: warning[IPL101]" in lint("--output-format=concise", "act.py").out  # nobody is in sight
+    (tree / "data.py").write_text("from act import Act\n\n\ndef prepare(x):\n    return Act()(x)\n")
     assert lint("act.py")[:2] == QUIET[:2]
     net = "from act import Act\nfrom torch import nn\n\n\nclass Net(nn.Module):\n    def __init__(self):\n"
     net += "        super().__init__()\n        self.act = Act()\n\n"
