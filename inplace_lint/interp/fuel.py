@@ -38,8 +38,7 @@ STEPS_IN_ROOT = 5_000
 STEPS_IN_CALLER = 2_000
 STEPS_AT_IMPORT = 1_000
 STEPS_AT_IMPORTS = 20_000
-_FEW = 2_000
-_FEWER = 1_000
+_FEW = 3_000
 _PAUSE = 63  # an analysis that is to end ends within so many steps
 
 
@@ -127,7 +126,7 @@ class Fuel:
         if not self.steps & _PAUSE:
             interruption.check()
         if self.steps < _FEW:
-            self.most = 2 if self.steps > _FEWER else 1
+            self.most = 2 if self.steps > self.granted // 2 else 1  # half of them are for one path to the end
             if self.steps < 0:
                 self.drop("steps")
                 return False

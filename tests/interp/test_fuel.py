@@ -9,7 +9,7 @@ import pytest
 from inplace_lint.core.event import Site
 from inplace_lint.core.span import Place, Slice
 from inplace_lint.domain.state import State, Symbols
-from inplace_lint.interp.fuel import PATHS_THAT_RAISE, Fuel
+from inplace_lint.interp.fuel import PATHS_THAT_RAISE, STEPS_IN_CALLER, STEPS_IN_ROOT, Fuel
 from inplace_lint.interp.outcome import Flow, Outcome, Raised, goes_on
 
 CHANGES = (
@@ -105,3 +105,14 @@ def test_paths_that_raise_come_last_and_take_no_width() -> None:
     assert goes_on(kept)
     assert not goes_on(raised)
     assert not goes_on([])
+
+
+def test_half_of_the_steps_of_an_entry_point_are_for_one_path() -> None:
+    fuel = Fuel()
+    for steps in (STEPS_IN_ROOT, STEPS_IN_CALLER):
+        fuel.start_root(steps=steps, paths=4)
+        for _ in range(steps // 2 - 1):
+            fuel.step()
+        assert fuel.width == 2
+        fuel.step()
+        assert fuel.width == 1
