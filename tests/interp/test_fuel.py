@@ -107,12 +107,13 @@ def test_paths_that_raise_come_last_and_take_no_width() -> None:
     assert not goes_on([])
 
 
-def test_half_of_the_steps_of_an_entry_point_are_for_one_path() -> None:
+@pytest.mark.parametrize(("steps", "on_one"), [(STEPS_IN_ROOT, 4_000), (STEPS_IN_CALLER, 1_000)])
+def test_the_last_steps_of_an_entry_point_are_for_one_path(steps: int, on_one: int) -> None:
     fuel = Fuel()
-    for steps in (STEPS_IN_ROOT, STEPS_IN_CALLER):
-        fuel.start_root(steps=steps, paths=4)
-        for _ in range(steps // 2 - 1):
-            fuel.step()
-        assert fuel.width == 2
+    fuel.start_root(steps=steps, paths=4)
+    assert fuel.width == 4
+    for _ in range(steps - on_one - 1):
         fuel.step()
-        assert fuel.width == 1
+    assert fuel.width == 2
+    fuel.step()
+    assert fuel.width == 1
