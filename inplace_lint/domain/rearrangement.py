@@ -66,6 +66,16 @@ def permutes(pattern: Value | None) -> Three:
     return None if sides is None else sorted(sides[0]) == sorted(sides[1])
 
 
+def added(pattern: Value | None) -> list[int]:
+    """Return the axes of size 1 that a pattern adds, those after `...` counted from the end; none if it does more."""
+    sides = groups(pattern)
+    if sides is None or [group for group in sides[1] if group] != list(sides[0]):
+        return []
+    right = sides[1]
+    dots = right.index((_DOTS,)) if (_DOTS,) in right else len(right)
+    return [at if at < dots else at - len(right) for at, group in enumerate(right) if not group]
+
+
 def views(pattern: Value | None, axes: Axes | None, length: Callable[[str], Size]) -> Three:
     """Return whether a tensor with these axes can be rearranged without a copy; None if unknown."""
     sides = groups(pattern)

@@ -34,12 +34,12 @@ CALLS_IN_CHOICES = 300
 CALLS_IN_SIDES = 80
 SETTERS = 3
 PATHS_THAT_RAISE = 2
-STEPS_IN_ROOT = 5_000
+STEPS_IN_ROOT = 6_500
 STEPS_IN_CALLER = 2_000
 STEPS_AT_IMPORT = 1_000
 STEPS_AT_IMPORTS = 20_000
-_FEW = 2_000
-_FEWER = 1_000
+_ON_ONE_PATH = {STEPS_IN_ROOT: 4_000, STEPS_IN_CALLER: 1_000}  # the last steps, which lead to the end
+_ON_TWO_PATHS = {STEPS_IN_ROOT: 500, STEPS_IN_CALLER: 1_000}  # those before
 _PAUSE = 63  # an analysis that is to end ends within so many steps
 
 
@@ -64,7 +64,8 @@ class Fuel:
     `width` is how many paths what runs now may have: the paths of a caller share the limit among them, so that the
     work grows with the sum of its paths and not with their product. `prefers` is the side of an unknown
     condition that is followed when only one can be, `enters` the one that is preferred when a function is called.
-    `spent` are the steps of earlier entry points, and `granted` those that this one began with.
+    `spent` are the steps of earlier entry points, and `granted` those that this one began with; when `on_two` are left
+    there are at most two paths, and when `on_one` are left there is one, which is then seen to its end.
     `lazy`: modules are constructed when something needs a part of them; where they are only passed on, that costs
     next to nothing. `shallow`: what lists the parts of a module needs none of them constructed. `at_imports` are steps
     for the statements of all modules that are run for a name in them; each statement also has some of its own.
@@ -77,6 +78,8 @@ class Fuel:
 
     steps: int = STEPS_IN_ROOT
     granted: int = STEPS_IN_ROOT
+    on_one: int = _ON_ONE_PATH[STEPS_IN_ROOT]
+    on_two: int = _ON_ONE_PATH[STEPS_IN_ROOT] + _ON_TWO_PATHS[STEPS_IN_ROOT]
     spent: int = 0
     at_imports: int = STEPS_AT_IMPORTS
     paths: int = PATHS_IN_FUNCTION
@@ -109,6 +112,8 @@ class Fuel:
         """Start an entry point with full limits; `again` where it has begun and only what came before it was run."""
         self.spent += self.granted - self.steps
         self.steps = self.granted = steps
+        self.on_one = _ON_ONE_PATH[steps]
+        self.on_two = self.on_one + _ON_TWO_PATHS[steps]
         self.at_imports = STEPS_AT_IMPORTS
         self.paths = self.most = paths
         self.prefers = self.enters = True
@@ -128,8 +133,8 @@ class Fuel:
         self.steps -= 1
         if not self.steps & _PAUSE:
             interruption.check()
-        if self.steps < _FEW:
-            self.most = 2 if self.steps > _FEWER else 1
+        if self.steps < self.on_two:
+            self.most = 2 if self.steps > self.on_one else 1
             if self.steps < 0:
                 self.drop("steps")
                 return False

@@ -156,7 +156,7 @@ class Graph:
         return known
 
     def users(self, path: str) -> Mapping[str, set[str]]:
-        """Return the files that import something defined in a file, each with the names; "" is the file itself."""
+        """Return the files that import something defined in a file, each with the names; "" is the file as a whole."""
         return self._users_of(self._package(path)).get(path, {})
 
     def mentioning(self, path: str, word: str) -> list[str]:
@@ -302,7 +302,9 @@ class Graph:
         found = set[tuple[str, str]]()
         for target, names in self._statements(path):
             if not package or target.startswith(f"{package}/"):
-                found.update((self._home(target, name, 0), name) for name in names or ("",))
+                for name in names or ("",):
+                    part = self._look_up.submodule(target, name) if name else None
+                    found.add((self._home(target, name, 0), name) if part is None else (part, ""))
         return found
 
     def _home(self, path: str, name: str, depth: int) -> str:

@@ -129,11 +129,20 @@ class Trainers:
         return here is not None and any(map(_asks_anywhere, here.items))
 
     def _users(self, path: str, name: str) -> Iterator[tuple[str, Definition, Definition]]:
-        names = {path: {name}, **self.graph.users(path)}
-        for user_path, imported in names.items():
-            known = self._outline(user_path) if name in imported or not _WHOLE.isdisjoint(imported) else None
+        word = name.encode("utf-8", "surrogatepass")
+        for user_path in self._importers(path, name):
+            known = self._outline(user_path) if word in self.graph.text(user_path) else None
             if known is not None:
                 yield from ((user_path, item, user) for item, user in schedule.users_of(known, name))
+
+    def _importers(self, path: str, name: str) -> dict[str, None]:
+        """Return the files that may use a name of a file: itself, and those that import the name, or what has it."""
+        found = dict.fromkeys([path])
+        for user, imported in self.graph.users(path).items():
+            if name in imported or not _WHOLE.isdisjoint(imported):
+                others = self.graph.users(user).items()
+                found |= dict.fromkeys([user, *(other for other, names in others if not _WHOLE.isdisjoint(names))])
+        return found
 
     def _items(self, path: str, name: str) -> list[Definition]:
         known = self._outline(path)

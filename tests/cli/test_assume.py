@@ -63,6 +63,28 @@ def test_somebody_who_trains_through_it_is_told(lint, tree, user):
         assert ran.out.startswith("helper.py:6:5: warning[IPL101]")
 
 
+IMPORTS = {
+    "a module of the package": ("from package import helper", "helper.scale"),
+    "a module under another name": ("from package import helper as other", "other.scale"),
+    "a module of the own package": ("from . import helper", "helper.scale"),
+    "what the package exports": ("from package import scale", "scale"),
+    "the package": ("import package", "package.scale"),
+    "the package of a part": ("import package.helper", "package.scale"),
+}
+
+
+@pytest.mark.parametrize(("line", "called"), IMPORTS.values(), ids=IMPORTS)
+def test_somebody_who_trains_through_it_is_told_whatever_is_imported(lint, folder, line, called):
+    (folder / "pyproject.toml").write_text("")
+    package = folder / "package"
+    package.mkdir()
+    (package / "__init__.py").write_text("from .helper import scale\n")
+    (package / "helper.py").write_text(HELPER)
+    (package / "net.py").write_text(NET.replace("from helper import scale", line).replace("scale(x)", f"{called}(x)"))
+    for path in (".", "package/helper.py"):
+        assert lint("--output-format=concise", path).out.startswith("package/helper.py:6:5: warning[IPL101]")
+
+
 def test_a_file_that_trains_is_told_of_its_own_functions(lint, tree):
     (tree / "helper.py").write_text(HELPER + "\n\ndef fit(net, x):\n    net(x).backward()\n")
     assert lint(".").status == 1

@@ -9,7 +9,7 @@ import pytest
 from inplace_lint.core.event import Site
 from inplace_lint.core.span import Place, Slice
 from inplace_lint.domain.state import State, Symbols
-from inplace_lint.interp.fuel import PATHS_THAT_RAISE, Fuel
+from inplace_lint.interp.fuel import PATHS_THAT_RAISE, STEPS_IN_CALLER, STEPS_IN_ROOT, Fuel
 from inplace_lint.interp.outcome import Flow, Outcome, Raised, goes_on
 
 CHANGES = (
@@ -105,3 +105,15 @@ def test_paths_that_raise_come_last_and_take_no_width() -> None:
     assert goes_on(kept)
     assert not goes_on(raised)
     assert not goes_on([])
+
+
+@pytest.mark.parametrize(("steps", "on_one"), [(STEPS_IN_ROOT, 4_000), (STEPS_IN_CALLER, 1_000)])
+def test_the_last_steps_of_an_entry_point_are_for_one_path(steps: int, on_one: int) -> None:
+    fuel = Fuel()
+    fuel.start_root(steps=steps, paths=4)
+    assert fuel.width == 4
+    for _ in range(steps - on_one - 1):
+        fuel.step()
+    assert fuel.width == 2
+    fuel.step()
+    assert fuel.width == 1

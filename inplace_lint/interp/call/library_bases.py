@@ -81,6 +81,8 @@ def _fill_container(interp: Interpreter, frame: Frame, state: State, ref: Ref, a
     instance = state.instance(ref)
     assert instance is not None
     children: ListObject | DictObject = _paired(state, Items(values, exact)) or ListObject(values, exact)
+    if not values and exact:
+        children = _empty(interp, instance.cls)
     if len(values) == 1:
         inner = state.object(values[0])
         if isinstance(inner, DictObject):
@@ -91,6 +93,12 @@ def _fill_container(interp: Interpreter, frame: Frame, state: State, ref: Ref, a
         if isinstance(inner, Instance) and inner.children is not None and len(values) == 1:
             children = ListObject(values, exact)
     state.put(ref, replace(instance, children=state.new(children)))
+
+
+def _empty(interp: Interpreter, cls: Value) -> ListObject | DictObject:
+    """Return what a container of modules holds at first: a dict where it lists its modules with their names."""
+    name = cls.name if isinstance(cls, Dotted) else library_base(interp, cls, act="container")
+    return DictObject({}) if interp.context.forms(f"{name}.items") else ListObject(())
 
 
 def _paired(state: State, items: Items) -> DictObject | None:
@@ -109,7 +117,7 @@ def prepare_container(interp: Interpreter, state: State, cls: ClassValue, ref: R
     if library_base(interp, cls, act="container") is not None:
         instance = state.instance(ref)
         assert instance is not None
-        state.put(ref, replace(instance, children=state.new(ListObject(()))))
+        state.put(ref, replace(instance, children=state.new(_empty(interp, cls))))
 
 
 def prepare_mapping(interp: Interpreter, state: State, cls: ClassValue, ref: Ref) -> Ref | None:

@@ -38,6 +38,10 @@ _LONGEST = 10_000
 
 def unary(interp: Interpreter, frame: Frame, state: State, op: str, value: Value, expr: ir.Unary) -> Results:
     """Evaluate `-value`, `+value` or `~value`."""
+    method = interp.context.default().framework.unary.get(op, "")
+    own = interp.special_method(frame, state, value, method, (), expr.at) if type(value) is Ref else None
+    if own is not None:
+        return own
     facts = materialise.of_operand(interp, state, value)
     if facts is not None:
         method = facts.framework.unary.get(op, "")
@@ -54,6 +58,9 @@ def binary(
     """Evaluate `left op right`: by a tensor's method if a side is a tensor, else as a folded constant or an unknown."""
     if _is_refused(state, op, left, right):
         return interp.fuel.leave(state, Raised(Builtin("TypeError"), frame.site(expr.at)))
+    own = _by_own_class(interp, frame, state, op, left, right, expr.at)
+    if own is not None:
+        return own
     facts = materialise.of_operand(interp, state, left)
     if facts is not None:
         method = facts.framework.binary[op]
@@ -66,6 +73,18 @@ def binary(
         method = facts.framework.reflected[op]
         return call_method(interp, frame, state, facts, method, (right, left), expr.at, {0: expr.right, 1: expr.left})
     return [(state, python_binary(interp, state, op, left, right, frame.site(expr.at).place))]
+
+
+def _by_own_class(
+    interp: Interpreter, frame: Frame, state: State, op: str, left: Value, right: Value, at: int
+) -> Results | None:
+    """Run the operator that the program's class of one side defines; None if none does."""
+    names = interp.context.default().framework
+    for value, other, name in ((left, right, names.binary.get(op)), (right, left, names.reflected.get(op))):
+        own = interp.special_method(frame, state, value, name, (other,), at) if name and type(value) is Ref else None
+        if own is not None:
+            return own
+    return None
 
 
 def _is_refused(state: State, op: str, left: Value, right: Value) -> bool:
@@ -243,7 +262,8 @@ def _user_augmented(
     for after, function in interp.get_attribute(frame, state, old, method, node.at) if method else []:
         if not isinstance(function, Sym):
             return interp.call(frame, after, function, Arguments((value,)), node.at)
-    return [(state, old)]
+    own = _by_own_class(interp, frame, state, node.op, old, value, node.at)
+    return [(state, old)] if own is None else own
 
 
 def call_method(

@@ -19,12 +19,12 @@ from inplace_lint.knowledge.op import Op
 
 def usual(framework: Framework, state: State, forms: Iterable[Op], arguments: Arguments) -> Arguments | None:
     """Return the arguments of a call that fits no form under the usual names; None if they have no other spelling."""
-    renamed = framework.synonyms
-    keywords = tuple((renamed.get(name, name), value) for name, value in arguments.keywords)
-    if keywords != arguments.keywords:
-        exprs = {renamed.get(str(key), key): expr for key, expr in arguments.exprs.items()}
-        return Arguments(arguments.positional, keywords, exprs, arguments.unknown)
     for form in forms:
+        renamed = _renamed(framework, form, arguments)
+        if renamed:
+            keywords = tuple((renamed.get(name, name), value) for name, value in arguments.keywords)
+            exprs = {renamed.get(str(key), key): expr for key, expr in arguments.exprs.items()}
+            return Arguments(arguments.positional, keywords, exprs, arguments.unknown)
         plain = [argument.name for argument in form.args if argument.kind == "plain"]
         factors = [name for name in framework.factors if any(argument.name == name for argument in form.args)]
         more = len(arguments.positional) - len(plain)
@@ -36,6 +36,13 @@ def usual(framework: Framework, state: State, forms: Iterable[Op], arguments: Ar
         if 0 < more == len(numbers) <= len(factors):
             return _with_factors(arguments, numbers, factors[-more:])
     return None
+
+
+def _renamed(framework: Framework, form: Op, arguments: Arguments) -> dict[str, str]:
+    """Return the usual names of the keywords that a form knows under these only."""
+    known = {argument.name for argument in form.args}
+    found = {name: framework.synonyms.get(name, name) for name, _ in arguments.keywords if name not in known}
+    return {name: usual for name, usual in found.items() if usual in known}
 
 
 def _with_factors(arguments: Arguments, numbers: list[int], names: list[str]) -> Arguments:

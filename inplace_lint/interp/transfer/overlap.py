@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from inplace_lint.domain import origins, traits
+from inplace_lint.domain import origins, rearrangement, traits
 from inplace_lint.domain.values import NONE, Const, Ref, SliceValue, Sym, Three, Tuple, Value
 from inplace_lint.interp.transfer import shapes
 from inplace_lint.interp.transfer.index import is_constant, is_whole
@@ -39,7 +39,8 @@ def step(call: Call, moves: str, source: Tensor) -> Part | None:
     if moves == "row":  # which of them is unknown
         return (*source.part, (moves, "", ())) if _is_first(call) else None
     if moves == "all":
-        return (*source.part, (moves, "", ()))
+        added = [axis for value in call.binding.values.values() for axis in rearrangement.added(value)]
+        return _with_axes(source.part, added) if added else (*source.part, (moves, "", ()))
     names = [argument.name for argument in call.binding.op.args[1:] if not call.binding.tensors(argument.name)]
     arguments = tuple(call.binding.values[name] for name in names if name in call.binding.values)
     if not all(is_constant(value) for value in arguments):
@@ -48,9 +49,14 @@ def step(call: Call, moves: str, source: Tensor) -> Part | None:
         return (*source.part, ("row" if shapes.is_row(call.state, arguments[0]) else moves, "", arguments))
     if moves == "rows" and all(is_whole(value) for value in arguments):
         return source.part
-    if moves == "rows" and (added := [axis for value in arguments for axis in _added_axes(value)]):
-        return (*source.part, ("axes", _ADDED, tuple(map(Const, added))))
+    if moves == "rows" and (news := [axis for value in arguments for axis in _added_axes(value)]):
+        return _with_axes(source.part, news)
     return (*source.part, (moves, "" if moves == "rows" else call.binding.op.name, arguments))
+
+
+def _with_axes(part: Part, added: list[int]) -> Part:
+    """Return the part of a view with more axes of size 1; in front they make no difference to an assignment."""
+    return part if added == list(range(len(added))) else (*part, ("axes", _ADDED, tuple(map(Const, added))))
 
 
 def _added_axes(index: Value) -> list[int]:
