@@ -110,7 +110,7 @@ class Trainers:
         return False
 
     def _stands_alone(self, path: str, name: str) -> bool:
-        """Check whether a name is that of a module, in a file that has nothing to do with other files of the project."""
+        """Check whether a name is that of a module, in a file that neither imports from the project nor is imported."""
         apart = not self.graph.users(path) and not self.graph.below((path,))
         return apart and any(map(_is_module, self._items(path, name)))
 
