@@ -17,6 +17,7 @@ from inplace_lint.domain import origins, rearrangement, traits
 from inplace_lint.domain.values import NONE, Const, Ref, SliceValue, Sym, Three, Tuple, Value
 from inplace_lint.interp.transfer import shapes
 from inplace_lint.interp.transfer.index import is_constant, is_whole
+from inplace_lint.knowledge.words import ShapeRule
 
 if TYPE_CHECKING:
     from inplace_lint.domain.heap import Part, Step, Tensor
@@ -51,12 +52,20 @@ def step(call: Call, moves: str, source: Tensor) -> Part | None:
         return source.part
     if moves == "rows" and (news := [axis for value in arguments for axis in _added_axes(value)]):
         return _with_axes(source.part, news)
+    if moves == "axes" and _inserts_axis(call) and isinstance(arguments[0], Const) and type(arguments[0].value) is int:
+        return _with_axes(source.part, [arguments[0].value])
     return (*source.part, (moves, "" if moves == "rows" else call.binding.op.name, arguments))
 
 
 def _with_axes(part: Part, added: list[int]) -> Part:
     """Return the part of a view with more axes of size 1; in front they make no difference to an assignment."""
     return part if added == list(range(len(added))) else (*part, ("axes", _ADDED, tuple(map(Const, added))))
+
+
+def _inserts_axis(call: Call) -> bool:
+    """Check whether a call only adds an axis of size 1, at the position that is its one argument."""
+    rules = [fact.shape.rule for fact in call.binding.op.returns if fact.shape is not None]
+    return bool(rules) and all(rule is ShapeRule.INSERT for rule in rules)
 
 
 def _added_axes(index: Value) -> list[int]:
