@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from inplace_lint.core.finding import Finding
 from inplace_lint.core.span import Span
@@ -16,7 +16,7 @@ class Entry:
     findings: tuple[Finding, ...]
     counters: Mapping[str, int]
     statements: Mapping[Span, tuple[int, int]]
-    milliseconds: int = 0
+    milliseconds: int = field(default=0, compare=False)
 
     @property
     def paths(self) -> frozenset[str]:

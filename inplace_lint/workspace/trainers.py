@@ -110,9 +110,8 @@ class Trainers:
         return False
 
     def _stands_alone(self, path: str, name: str) -> bool:
-        """Check whether a name is that of a module, in a file that neither imports from the project nor is imported."""
-        apart = not self.graph.users(path) and not self.graph.below((path,))
-        return apart and any(map(_is_module, self._items(path, name)))
+        """Check whether a name is that of a module, in a file from which nothing in the project imports."""
+        return any(map(_is_module, self._items(path, name))) and not self.graph.users(path)
 
     def _is_class(self, target: Target) -> bool:
         return any(item.kind == "class" for item in self._items(*target))

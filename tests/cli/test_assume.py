@@ -547,6 +547,7 @@ def test_a_method_of_an_unknown_object_may_be_of_any_class_that_has_one_of_this_
         bases="(nn.Module)", make="self.density, self.n = Density(), 1", collect=COLLECT, forward="self.collect(x)"
     )
     (tree / "detector.py").write_text(net)
+    (tree / "data.py").write_text("from detector import Detector\n")
     assert lint("density.py")[:2] == QUIET[:2]
     (tree / "detector.py").write_text(net.replace("def fit", "def adapt"))  # only one class is left
     assert "density.py:8:9: warning[IPL101]" in lint("--output-format=concise", "density.py").out

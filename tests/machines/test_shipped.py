@@ -14,6 +14,7 @@ from inplace_lint.core.errors import FactError
 from inplace_lint.driver import dispatch, session
 from inplace_lint.driver.check_task import Task
 from inplace_lint.driver.executors.local import LocalProcesses
+from inplace_lint.workspace import import_graph
 from inplace_lint.workspace.places import Disk, Shipped
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
@@ -21,6 +22,7 @@ FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 
 def run(folder: Path, executor: LocalProcesses | None) -> session.Outcome:
     """Check a folder, each time as in a process that has read nothing yet."""
+    import_graph.forget()
     resolver = resolver_of({})
     settings = replace(resolver.settings_of(folder), cache=False, jobs=2)
     plan = session.Plan(settings, resolver.settings_of, resolver.codes_of, opinions_of=resolver.opinions_of)
@@ -46,10 +48,10 @@ def test_nothing_is_read_from_the_disk_of_a_worker(project, monkeypatch):
 
     def elsewhere(self, task):
         os.chdir("/")
+        monkeypatch.setattr(Disk, "text", None)  # in the process of the worker only
         return real(self, task)
 
     monkeypatch.setattr(dispatch.CheckShipped, "__call__", elsewhere)
-    monkeypatch.setattr(Disk, "text", None)
     assert run(project, LocalProcesses(2, shares_files=False)).findings == before
 
 
