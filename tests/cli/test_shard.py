@@ -150,7 +150,7 @@ def test_the_cache_knows_what_files_cost(lint, project):
     lint(".")
     costs = json.loads(lint("cache", "costs").out)
     assert costs.keys() == {"script.py", "book.ipynb", "pkg/helper.py", *(f"pkg/net{number}.py" for number in range(7))}
-    assert all(cost > 0 for cost in costs.values())
+    assert 0 <= min(costs.values()) < max(costs.values())
 
 
 @pytest.mark.parametrize(
