@@ -133,10 +133,12 @@ class Evaluation:
         """Return the package from which a file imports a name, or that the name is; empty without an import."""
         return self._walked(path).packages.get(name, "")
 
+    def is_run(self, use: Use) -> bool:
+        """Check whether what is around a use is a method that a call of a module runs."""
+        return use.member and use.user in _trained() | _fed()
+
     def asks(self, path: str, use: Use) -> bool:
-        """Check whether what is around a use asks for a gradient, or is a method that a call of a module runs."""
-        if use.member and use.user in _trained() | _fed():
-            return True
+        """Check whether what is around a use asks for a gradient."""
         asking = (*self._uses(path, "backward"), *self._uses(path, "grad"))
         return any(one.called and (one.user, one.around) == (use.user, use.around) for one in asking)
 

@@ -641,3 +641,32 @@ def test_what_only_custom_functions_run_is_counted_and_not_told(lint, tree):
     assert "helper.py:6:5: warning[IPL101]" in lint("--output-format=concise", ".").out
     (tree / "custom.py").write_text(CUSTOM.format(base="Function"))
     assert lint(".") == QUIET
+
+
+TRANSFORM = """\
+from helper import scale
+from torch import nn
+
+
+class Transform(nn.Module):
+    def forward(self, x):
+        return scale(x)
+
+
+class Resize(Transform):
+    def __init__(self, size):
+        super().__init__()
+        if size < 0:
+            raise ValueError(size)
+        self.size = size
+"""
+
+
+def test_a_module_that_makes_nothing_with_parameters_is_nobody_who_trains(lint, tree):
+    (tree / "data.py").write_text("from transform import Resize\n\n\ndef prepare(x):\n    return Resize(3)(x)\n")
+    (tree / "transform.py").write_text(TRANSFORM)
+    assert lint("helper.py")[:2] == QUIET[:2]
+    start = "class Transform(nn.Module):\n"
+    made = "    def __init__(self):\n        super().__init__()\n        self.fc = nn.Linear(3, 3)\n\n"
+    (tree / "transform.py").write_text(TRANSFORM.replace(start, start + made))
+    assert "helper.py:6:5: warning[IPL101]" in lint("--output-format=concise", "helper.py").out

@@ -106,6 +106,8 @@ class Leads:
         """Return the function or method that a use is in, or whether that trains; None if it is not known."""
         if self.evaluation.asks(path, use):
             return True
+        if self.evaluation.is_run(use):
+            return True if self._may_be_trained(path, use) else None
         if not use.user:
             return Part(path, "", use.bound) if use.bound else None
         if use.user == "__init__":
@@ -114,6 +116,22 @@ class Leads:
         if use.user.startswith("__"):
             return self.trains(path, use.around)
         return Part(path, use.around if use.member else "", use.user)
+
+    def _may_be_trained(self, path: str, use: Use) -> bool:
+        """
+        Check that the class around a use, or one that it derives from, may make something with parameters.
+
+        Of one in a file from which nothing imports nobody is in sight who could tell.
+        """
+        above = self._above_class(path, use.around) if use.member and use.around else None
+        if above is None or not self.graph.users(path) or any(self._is_of_library(path, base) for base in above):
+            return True
+        return any(self._makes_parts(path, name) for name in (use.around, *sorted(above)))
+
+    @remembered
+    def _makes_parts(self, path: str, name: str) -> bool:
+        """Check whether a class of this name, anywhere in the project, has a constructor that makes parts."""
+        return any(name in self._receivers(file).holders for file in self.graph.mentioning(path, f"class {name}"))
 
     def _is(self, part: Part, path: str, use: Use) -> bool | None:
         """Check whether a use of a name is one of a function, or of a method of a class; None if it may be one."""

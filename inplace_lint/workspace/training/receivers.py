@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from inplace_lint.workspace.training.uses import last_word
 
@@ -34,7 +34,8 @@ class Receivers:
     """
     The names of the classes of which the variables of a file are, and the `bases` of the classes in it.
 
-    `attributes` are those that it assigns; `functions` counts the definitions of each name.
+    `attributes` are those that it assigns; `functions` counts the definitions of each name. `holders` are the classes
+    whose constructor makes something that may have parameters: it keeps an object of a class, or registers a part.
     """
 
     def __init__(self, tree: ast.Module) -> None:
@@ -42,6 +43,7 @@ class Receivers:
         self._of: dict[str, set[str]] = {}
         self.bases: dict[str, frozenset[str]] = {}
         self.functions = Counter[str]()
+        self.holders: set[str] = set()
         for node in ast.walk(tree):
             self._visit(node)
 
@@ -69,6 +71,8 @@ class Receivers:
     def _visit_definition(self, node: ast.AST) -> None:
         match node:
             case ast.ClassDef(name, bases):
+                if _makes_parts(node):
+                    self.holders.add(name)
                 self.bases[name] = self.bases.get(name, frozenset()).union(map(last_word, bases))
             case ast.arguments(positional_only, plain, vararg, keyword_only, _, kwarg):
                 for one in (*positional_only, *plain, *keyword_only):
@@ -127,3 +131,18 @@ def _named(annotation: ast.expr | None) -> str:
             return name
         case _:
             return _ANY
+
+
+def _makes_parts(node: ast.ClassDef) -> bool:
+    """Check whether the constructor of a class makes an object of a class, or calls a method that another class has."""
+    methods = {part.name: part for part in node.body if isinstance(part, ast.FunctionDef)}
+    inside = list(ast.walk(methods["__init__"])) if "__init__" in methods else []
+    raised = [part.exc for part in inside if isinstance(part, ast.Raise)]
+    calls = (part.func for part in inside if isinstance(part, ast.Call) and part not in raised)
+    return any(last_word(func)[:1].isupper() or _is_inherited(func, methods) for func in calls)
+
+
+def _is_inherited(func: ast.expr, methods: Container[str]) -> bool:
+    """Check whether a callee is a method of `self` that the class does not define."""
+    own = isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id == "self"
+    return own and last_word(func) not in methods
