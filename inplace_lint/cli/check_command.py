@@ -71,7 +71,7 @@ def runner(
     store = Store(settings.cache_folder) if settings.cache and not _advises(resolver, (*paths, stdin)) else kept
     plan = session.Plan(settings, *by_path, store=store, nested=resolver.nested, severities_of=resolver.severities_of)
     executor = executor_of(policy.executor, policy.ray_address, settings.jobs)
-    shard = policy.shard and policy.shard._replace(costs=policy.shard_costs or policy.shard.costs)
+    shard = policy.shard and policy.shard._replace(costs=policy.shard_costs or {})
     plan = plan._replace(shard=shard, memory=None if lasting is None else lasting.memory, executor=executor)
     look = _stdin(stdin, resolver, plan) if paths == (Path("-"),) else _files(paths, resolver, plan)
 

@@ -154,11 +154,16 @@ class Switch:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A step of an optimizer that is not known: its clock, its call site and its name."""
+    """
+    A step of an optimizer that is not known: its clock, its call site and its name.
+
+    It `updates` some or all of the unknown modules that had a gradient, for the checker that asks for these.
+    """
 
     clock: int
     site: Site
     name: str
+    updates: frozenset[SymId] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,16 +176,6 @@ class Called:
     clock: int
     site: Site
     node: NodeId | None
-
-
-@dataclass(frozen=True, slots=True)
-class UnknownStep:
-    """A step of an unknown optimizer: when and where, its name, and the unknown modules that had a gradient."""
-
-    clock: int
-    site: Site
-    name: str
-    updates: frozenset[SymId]
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,4 +327,4 @@ ESCAPED: Trait[RefId, bool] = Trait("escaped", Owner.OBJECT)
 # `unknown_steps`: calls of what may be modules by their results, what has a gradient of them, and steps.
 CALLED: Trait[SymId, Called | None] = Trait("was called", Owner.SYMBOL, derived=True)
 GRADED: Trait[None, frozenset[SymId]] = Trait("may be modules that have a gradient", Owner.WHOLE)
-STEPS: Trait[None, tuple[UnknownStep, ...]] = Trait("steps of unknown optimizers", Owner.WHOLE)
+STEPS: Trait[None, tuple[Step, ...]] = Trait("steps of unknown optimizers", Owner.WHOLE)

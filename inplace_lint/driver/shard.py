@@ -13,7 +13,7 @@ from inplace_lint.driver.check_task import framework_names
 from inplace_lint.workspace import files
 
 Costs = Mapping[str, int]
-_KNOWN_BY_ALL: Costs = MappingProxyType({})
+_UNKNOWN: Costs = MappingProxyType({})
 
 
 class Shard(NamedTuple):
@@ -21,7 +21,7 @@ class Shard(NamedTuple):
 
     number: int
     of: int
-    costs: Costs = _KNOWN_BY_ALL
+    costs: Costs = _UNKNOWN
 
 
 def part(paths: Sequence[Path], shard: Shard) -> tuple[Path, ...]:
@@ -65,7 +65,7 @@ def read_costs(path: Path) -> Costs:
 
 
 def _costs(paths: Sequence[Path], known: Costs) -> Iterator[int]:
-    """Yield what each file costs, in whole numbers of one unit that is at most a millisecond for a byte."""
+    """Yield what each file costs: whole numbers of which only the ratios count."""
     names = framework_names()
     sizes = [_size(path, names) for path in paths]
     given = [known.get(files.shown(path)) for path in paths]

@@ -94,6 +94,11 @@ class Arguments:
         moved = ((key + by if isinstance(key, int) else key, expr) for key, expr in self.exprs.items())
         return {key: expr for key, expr in moved if isinstance(key, str) or key >= 0}
 
+    @property
+    def values(self) -> tuple[Value, ...]:
+        """The values of all arguments, those with a keyword last."""
+        return (*self.positional, *(value for _, value in self.keywords))
+
     def named(self, name: str) -> Value | None:
         """Return a keyword argument, if it is passed."""
         return next((value for key, value in self.keywords if key == name), None)

@@ -250,7 +250,7 @@ def _completed(
 
 def without_history(interp: Interpreter, state: State, arguments: Arguments) -> None:
     """Replace the tensors among the arguments by leaves that require no grad."""
-    for value in (*arguments.positional, *(value for _, value in arguments.keywords)):
+    for value in arguments.values:
         is_tensor = isinstance(value, Sym) and value.kind == "tensor"
         ref = materialise.materialise(interp, state, value) if is_tensor else None
         tensor = None if ref is None else state.tensor(ref)

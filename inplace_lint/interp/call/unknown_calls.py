@@ -26,7 +26,7 @@ def unknown_call(
     interp: Interpreter, frame: Frame, state: State, function: Value, arguments: Arguments, at: int
 ) -> Results:
     """Return an unknown result; containers passed to the call may have any content from here on."""
-    for value in (*arguments.positional, *(value for _, value in arguments.keywords)):
+    for value in arguments.values:
         inner = state.object(value)
         if isinstance(value, Ref) and isinstance(inner, ListObject | DictObject):
             state.put(value, replace(inner, exact=False))

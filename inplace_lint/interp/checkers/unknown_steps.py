@@ -9,8 +9,8 @@ Reports steps of unknown optimizers between the call of an unknown module and th
         critic_opt.step()          # updates what has a gradient: `critic`, which `loss` was computed with
         actor_loss.backward()      # needs the parameters with which `critic` was called for `actor_loss`
 
-What is called directly and is no method may be a module; a step updates all or some of those that backward has gone
-through. It is reported only if the later backward needs earlier calls of each of these.
+What is called and not known may be a module, or a method of one; a step updates all or some of those that backward has
+gone through. It is reported only if the later backward needs earlier calls of each of these.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from inplace_lint.domain.values import NOT_TENSORS, Const, Ref, Sym, SymId
 from inplace_lint.interp.intrinsics import opaque_modules
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from inplace_lint.core.event import Site
     from inplace_lint.domain.state import State
@@ -43,17 +43,18 @@ def called(frame: Frame, state: State, function: Value, arguments: Arguments, re
         return
     key = state.symbols.keys[function.id]
     if isinstance(key, tuple) and key[0] in _MODULES and (arguments.positional or arguments.keywords):
-        given = (*arguments.positional, *(value for _, value in arguments.keywords))
         node = state.trait(traits.CALL_NODE, result.id)
         name = _name(frame, state, function)
-        state.set_trait(traits.CALLED, result.id, traits.Called(function.id, name, given, state.clock, site, node))
+        call = traits.Called(function.id, name, arguments.values, state.clock, site, node)
+        state.set_trait(traits.CALLED, result.id, call)
 
 
 def accumulate(state: State, framework: str, tensors: Sequence[Tensor], site: Site, retain: bool) -> None:
     """Report steps since the calls that a backward needs, and remember what has a gradient after it."""
-    if not any(True for _ in state.all_traits(traits.CALLED)):
+    known = dict(state.all_traits(traits.CALLED))
+    if not known:
         return
-    calls, reaches_others = _behind(state, tensors)
+    calls, reaches_others = _behind(state, tensors, known)
     for step in state.trait(traits.STEPS, None) or ():
         old = [call for call in calls.values() if call.clock < step.clock]
         if step.updates and step.updates <= {call.function for call in old}:
@@ -73,7 +74,7 @@ def step(frame: Frame, state: State, optimizer: Sym, site: Site) -> None:
     """Remember a step of an unknown optimizer, with the unknown modules that have a gradient."""
     updates = state.trait(traits.GRADED, None) or frozenset()
     known = state.trait(traits.STEPS, None) or ()
-    made = traits.UnknownStep(state.clock, site, _name(frame, state, optimizer) or "optimizer", updates)
+    made = traits.Step(state.clock, site, _name(frame, state, optimizer) or "optimizer", updates)
     state.set_trait(traits.STEPS, None, (*known, made))
 
 
@@ -92,21 +93,23 @@ def _name(frame: Frame, state: State, value: Sym) -> str:
             return opaque_modules.name_of(state, value.id)
 
 
-def _behind(state: State, tensors: Sequence[Tensor]) -> tuple[dict[SymId, traits.Called], bool]:
-    """Return the calls that tensors were computed with, by their results, and whether known parameters were used."""
+def _behind(
+    state: State, tensors: Sequence[Tensor], known: Mapping[SymId, traits.Called | None]
+) -> tuple[dict[SymId, traits.Called], bool]:
+    """Return which of the known calls tensors were computed with, and whether other parameters were used."""
     waiting: list[Value | Tensor] = list(tensors)
     found: dict[SymId, traits.Called] = {}
     seen: set[SymId] = set()
     passed: set[NodeId] = set()
     reaches_others = False
-    by_node = {call.node: number for number, call in state.all_traits(traits.CALLED) if call is not None}
+    by_node = {call.node: number for number, call in known.items() if call is not None}
     while waiting:
         one = waiting.pop()
         if type(one) is Sym:
             if one.id in seen or one.kind in NOT_TENSORS:
                 continue
             seen.add(one.id)
-            call = state.trait(traits.CALLED, one.id)
+            call = known.get(one.id)
             if call is not None:
                 found[one.id] = call
                 waiting.extend(call.given)

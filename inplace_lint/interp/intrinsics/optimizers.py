@@ -69,7 +69,7 @@ def prepare(state: State, made: Ref, arguments: Arguments) -> None:
 
 def note_given(state: State, result: Sym, arguments: Arguments) -> None:
     """Remember the parameters that an unknown call was given, and nothing else in that argument: it may own them."""
-    for value in (*arguments.positional, *(value for _, value in arguments.keywords)):
+    for value in arguments.values:
         owned = tuple(dict.fromkeys(_tensors(state, value, 0))) if isinstance(state.object(value), ListObject) else ()
         if owned and all((tensor := state.tensor(ref)) is not None and tensor.param for ref in owned):
             attrs: dict[str, Value] = {"<owned>": state.new(ListObject(owned))}

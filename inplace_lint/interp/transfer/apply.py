@@ -94,7 +94,7 @@ def _unknown(
     interp: Interpreter, frame: Frame, state: State, name: str, arguments: Arguments, at: int, instance: Ref | None
 ) -> Results:
     """Return the result of a call that no fact describes; it may depend on the arguments, or keep them."""
-    for value in (*arguments.positional, *(value for _, value in arguments.keywords)):
+    for value in arguments.values:
         interp.listeners.hand_over(state, value)
     site = frame.site(at)
     result = state.symbols.sym((origins.CALL, name, state.next_id, at, site))

@@ -161,7 +161,7 @@ def remember_history(state: State, result: Sym, function: Value, arguments: Argu
     """Record an unknown call on the tape: its result may have been computed from the tensors that were passed."""
     if state.modes.grad is False:
         return
-    given = (*arguments.positional, *(value for _, value in arguments.keywords))
+    given = arguments.values
     nodes, leaves = unknown_history.sources(state, (function, *given))
     node = opaque_modules.record_call(state, function, given, site, nodes)
     if node is None and (nodes or leaves):
