@@ -21,7 +21,8 @@ from inplace_lint.cli.options import PolicyOptions, resolve_paths, resolver_of
 @shared_options.jobs
 @shared_options.lang
 @shared_options.color()
-@shared_options.confirm_options
+@click.option("--confirm", is_flag=True, help="Run each module as it is and in place, and compare results and memory.")
+@shared_options.proof_options
 def opportunities(paths: tuple[Path, ...], output_file: Path | None, *, diff: bool, **options: Any) -> int:  # noqa: ANN401 - as click passes them
     """
     Show operations that would use less memory in place, where no other code needs what they overwrite.
@@ -48,5 +49,5 @@ def opportunities(paths: tuple[Path, ...], output_file: Path | None, *, diff: bo
     if proof["confirm"]:
         texts |= proved(outcome, proof, settings)
     outcome.findings = tuple(sorted(outcome.findings, key=lambda one: (-one.gain, one.span)))
-    write(outcome, settings, output_file, texts, fixes)
+    write(outcome, settings, output_file, texts, fixes, nothing="No opportunities found.")
     return exit_status(outcome, settings.lang, exit_zero=settings.exit_zero)

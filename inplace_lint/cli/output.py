@@ -15,7 +15,7 @@ from inplace_lint.report.formats.github import job_summary
 from inplace_lint.report.i18n import in_language, language
 from inplace_lint.report.model import Report
 from inplace_lint.report.reporters import REPORTERS
-from inplace_lint.report.summary import Counts, fixable, statistics, summary
+from inplace_lint.report.summary import NOTHING, Counts, fixable, statistics, summary
 from inplace_lint.report.text_width import width_of, wrapped
 from inplace_lint.workspace.files import Sources, put_text
 
@@ -24,9 +24,15 @@ if TYPE_CHECKING:
 
 
 def write(
-    outcome: Outcome, settings: Settings, output_file: Path | None, texts: dict[str, bytes], fixes: FixRun | None
+    outcome: Outcome,
+    settings: Settings,
+    output_file: Path | None,
+    texts: dict[str, bytes],
+    fixes: FixRun | None,
+    *,
+    nothing: str = NOTHING,
 ) -> None:
-    """Write the report of a run to stdout or a file, and the summary of a GitHub job."""
+    """Write the report of a run, `nothing` if there are no findings, to stdout or a file, and a GitHub job's summary."""
     color = terminal.wants_color(settings.color, is_file=output_file is not None)
     width = terminal.PLAIN_WIDTH if output_file is not None else terminal.width()
     for book in outcome.notebooks.values():
@@ -43,7 +49,7 @@ def write(
     if is_for_people:
         fixed, shown = (fixes.fixed, fixes.shown(report.say)) if fixes is not None else ((), "")
         counts = Counts(
-            len(outcome.failures), sum(outcome.hidden.values()), tuple(fixed), outcome.assumed, outcome.set_aside
+            len(outcome.failures), sum(outcome.hidden.values()), tuple(fixed), outcome.assumed, outcome.set_aside, nothing
         )
         line = summary(outcome.findings, counts, report.say, color=color)
         ending = line + "\n" + fixable(outcome.findings, report.say, unsafe=unsafe)

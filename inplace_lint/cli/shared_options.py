@@ -77,8 +77,7 @@ executor_options = together(
         help="The Ray cluster: HOST:PORT, ray://HOST:PORT, auto or local; default $RAY_ADDRESS, or local.",
     ),
 )
-confirm_options = together(
-    click.option("--confirm", is_flag=True, help="Run the flagged code to reproduce each finding."),
+proof_options = together(
     click.option("--device", type=OneOf(_DEVICES), default="cpu", help="Device for --confirm."),
     click.option(
         "--confirm-seconds",
@@ -96,6 +95,9 @@ confirm_options = together(
     ),
     click.option("--confirm-output", is_flag=True, help="Show on stderr what the code that --confirm runs prints."),
     click.option("--python", metavar="PATH", help="The interpreter or virtual environment for --confirm."),
+)
+confirm_options = together(
+    click.option("--confirm", is_flag=True, help="Run the flagged code to reproduce each finding."), proof_options
 )
 report_options = together(
     click.option(

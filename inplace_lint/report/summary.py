@@ -13,6 +13,7 @@ from inplace_lint.report.style import Ink, paint
 _TOP = 10
 _WITHOUT = "calls_without_fact:"
 _CUT = "roots_cut_by_"
+NOTHING = "All checks passed!"
 
 
 Say = Callable[[str], str]
@@ -23,7 +24,7 @@ class Counts(NamedTuple):
     What a run counted besides its findings: files not checked, and findings in the baseline, fixed or `assumed`.
 
     `assumed` hold only if a gradient is asked for that nobody in the project asks for. `set_aside` rest on assumptions
-    that the settings hide.
+    that the settings hide. `nothing` is what a run says that found nothing.
     """
 
     troubles: int = 0
@@ -31,6 +32,7 @@ class Counts(NamedTuple):
     fixed: tuple[Finding, ...] = ()
     assumed: int = 0
     set_aside: int = 0
+    nothing: str = NOTHING
 
 
 def summary(findings: Sequence[Finding], counts: Counts, say: Say = str, *, color: bool) -> str:
@@ -50,7 +52,7 @@ def _found(findings: Sequence[Finding], counts: Counts, say: Say, *, color: bool
             return say(f"Found {listed} ({fixed} fixed, {left} remaining); {unchecked}.")
         return say(f"Found {listed} ({fixed} fixed, {left} remaining).")
     if not findings:
-        passed = paint(say("All checks passed!"), Ink.GOOD, color=color)
+        passed = paint(say(counts.nothing), Ink.GOOD, color=color)
         return say(f"Found nothing, but {unchecked}.") if unchecked else passed
     listed = _listed(findings, say)
     places = say(counted(len({finding.span.path for finding in findings}), "file"))

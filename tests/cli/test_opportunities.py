@@ -151,3 +151,8 @@ def test_a_fix_without_its_proof_is_unsafe(lint, folder, words, count):
     assert (folder / "net.py").read_text().count("inplace=True") == count
     assert ("+        self.act = nn.LeakyReLU(inplace=True)" in done.out) == ("--diff" in words)
     assert ("Would fix 1 finding." in done.err) == ("--diff" in words)
+
+
+def test_a_run_without_proposals_says_so(lint, folder):
+    (folder / "net.py").write_text(NET.replace("LeakyReLU", "ReLU"))
+    assert lint("opportunities", ".") == (0, "No opportunities found.\n", "")

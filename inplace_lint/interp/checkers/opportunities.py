@@ -172,7 +172,12 @@ class Opportunities:
         return None
 
     def _gains(self, state: State, number: NodeId, read: StorageId, chance: _Chance) -> bool:
-        """Rule out a call whose input or result others need as it is; say whether others keep its result anyway."""
+        """
+        Rule out a call whose input or result others need as it is; say whether writing in place spares memory.
+
+        It does if others keep its result anyway and a backward runs it: what nobody asks for a gradient of, such as a
+        result that is only asked for its shape, is not kept for long.
+        """
         node = state.nodes.get(number)
         if node is None or node.op != chance.touch.op or node.site != chance.touch.site:
             return False
@@ -182,7 +187,7 @@ class Opportunities:
             self.ruled_out.add(chance.place)
         own = {save.storage for save in node.saves}
         kept = any(save.storage == chance.result and not save.assumptions and not save.again for save in others)
-        return read in own and kept
+        return read in own and kept and number in state.freed
 
     def _may_write(self, call: Call, becoming: Becoming, place: Place, ref: Ref, tensor: Tensor) -> bool:
         """Check whether the call may write its input: certainly nothing else sees it, and nothing is unknown."""
