@@ -179,8 +179,9 @@ def _flags(source: bytes, path: str) -> Iterator[Place]:
     """Yield the places of the calls that may gain by a flag which they leave alone."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Call) and all(word.arg not in {None, "inplace"} for word in node.keywords):
-            name = ast.unparse(node.func).rpartition(".")[2]
-            if name.lower().replace("_", "") in _GAINS and not name.endswith("_"):
+            of, _, name = ast.unparse(node.func).rpartition(".")
+            is_made = of.partition(".")[0] != "self"  # a module is called otherwise
+            if is_made and name.lower().replace("_", "") in _GAINS and not name.endswith("_"):
                 yield path, node.lineno, node.col_offset
 
 

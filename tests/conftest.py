@@ -28,11 +28,14 @@ for _name in (
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # the many processes that are started would each compile the tool
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's background jobs would not be interrupted
     signal.signal(signal.SIGINT, signal.default_int_handler)
-# What `make check` leaves to `.ci/run`: tests that run programs on a framework, install the tool or write it anew,
-# the long replays of edits and interruptions, and the Chinese texts.
+# What `make check` leaves to `.ci/run`: tests that run programs on a framework (but for the examples of the pages,
+# which are quick), install the tool or write it anew, the long replays of edits and interruptions, processes that end
+# early or are talked to, and the Chinese texts.
 _LEFT_TO_CI = (
     "cli/test_explain",
     "cli/test_facts_probe",
+    "cli/test_faults",
+    "cli/test_memory",
     "facts",
     "fuzz",
     "lang/test_findings",
@@ -43,6 +46,8 @@ _LEFT_TO_CI = (
     "pages/test_cures",
     "pages/test_readme",
     "site",
+    "server",
+    "store/test_memory",
     "store/test_replay",
     "fix/test_programs",
     "fix/test_properties",

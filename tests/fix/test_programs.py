@@ -15,11 +15,10 @@ from fixtures.record import PROGRAMS, framework_of, record_of
 from inplace_lint.core.finding import Severity
 from tests.fix import mending
 from tests.pages.conftest import real
-from tests.pages.examples import RULE_PAGES, SEMANTICS_PAGES, Example, examples_of
+from tests.pages.examples import EXAMPLES, Example
 from tests.pages.real import Real
 
 __all__ = ["real"]
-EXAMPLES = tuple(example for page in (*RULE_PAGES, *SEMANTICS_PAGES) for example in examples_of(page))
 ABOUT_WRITES = re.compile(r"in-?place|leaf Var|memory location|expected version", re.IGNORECASE)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.pages.examples import RULE_PAGES, SEMANTICS_PAGES, Example, examples_of
+from tests.pages.examples import EXAMPLES, Example
 
 _SHARE_CONFIRMED = 0.97
 _SHARE_SILENT = {"torch": 0.92, "paddle": 0.9}  # a model that is its own average has no form without the fault
@@ -17,10 +17,9 @@ _SAMPLE = 20  # examples at most, however many the pages have
 
 
 def examples(framework: str, behaviour: str, severity: str) -> list[Example]:
-    every = [example for page in (*RULE_PAGES, *SEMANTICS_PAGES) for example in examples_of(page)]
     return [
         example
-        for example in every
+        for example in EXAMPLES
         if example.framework == framework
         and example.behaviour == behaviour
         and example.has_library

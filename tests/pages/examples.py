@@ -194,3 +194,7 @@ def _check(example: Example) -> None:
     if not example.introduced:
         msg = f"{example.name}: a sentence that ends in a colon introduces each example"
         raise PageError(msg)
+
+
+# All of them, in the order of the pages.
+EXAMPLES = tuple(example for page in (*RULE_PAGES, *SEMANTICS_PAGES) for example in examples_of(page))

@@ -19,10 +19,9 @@ from inplace_lint.report.i18n import catalogue
 from inplace_lint.rules import RULE_OF
 from tests.fix import mending
 from tests.lang import texts
-from tests.pages.examples import ROOT, RULE_PAGES, SEMANTICS_PAGES, Example, examples_of
+from tests.pages.examples import EXAMPLES, ROOT, Example
 from tests.pages.real import Real
 
-EXAMPLES = tuple(example for page in (*RULE_PAGES, *SEMANTICS_PAGES) for example in examples_of(page))
 SAME = (ROOT / "tests" / "fix" / "same_values.py").read_text(encoding="utf-8")
 TEMPLATES = catalogue("zh")  # its entries tell which helps are one text
 _WRONG = re.compile(r"^assert .*\n", re.MULTILINE)  # what a faulty example says of its wrong values

@@ -12,10 +12,9 @@ from inplace_lint.core.finding import Finding, Severity
 from inplace_lint.driver.analyze_file import Options, check_file
 from inplace_lint.driver.merge_findings import is_agreed
 from inplace_lint.rules import RULE_OF, RULES
-from tests.pages.examples import RULE_PAGES, SEMANTICS_PAGES, Example, examples_of
+from tests.pages.examples import EXAMPLES, Example
 from tests.pages.real import Real
 
-EXAMPLES = tuple(example for page in (*RULE_PAGES, *SEMANTICS_PAGES) for example in examples_of(page))
 UNASKED = {f"{rule.name}.md": {rule.code} for rule in RULES if not rule.default}
 
 
