@@ -141,7 +141,8 @@ def learn(state: State, value: Value, side: bool) -> None:
 
 def known(state: State, value: Value) -> Value:
     """Return the constant that an unknown value is on this path, where a condition has said so; else the value."""
-    return (state.trait(traits.EQUALS, value.id) or value) if isinstance(value, Sym) else value
+    constant = state.trait(traits.EQUALS, value.id) if isinstance(value, Sym) else None
+    return value if constant is None else constant
 
 
 def _learn_of_parts(state: State, key: tuple[Any, ...], side: bool) -> None:

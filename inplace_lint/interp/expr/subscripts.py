@@ -311,7 +311,7 @@ def _store(state: State, ref: Ref, thing: Object | None, index: Value, value: Va
             state.put(ref, replace(thing, items={**thing.items, key_of(index): value}))
         case DictObject():
             # What is stored under an unknown key is found again under the same one.
-            more = {index: value} if isinstance(index, Sym) else {}
+            more: dict[object, Value] = {index: value} if isinstance(index, Sym) else {}
             state.put(ref, replace(thing, items={**thing.items, **more}, exact=False))
         case ListObject():
             state.put(ref, _replaced(thing, index, value))
