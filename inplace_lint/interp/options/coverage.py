@@ -56,17 +56,18 @@ class Choice:
     What an entry point is run on instead of its defaults.
 
     `options` are the arguments by the symbols of their parameters; `sides` are those that conditions on unknown values
-    take. `method` is the one that the choice is for: empty for a function.
+    take. `method` is the one that the choice is for: empty for a function. `instances` are the classes of arguments.
     """
 
     method: str = ""
     options: tuple[tuple[SymId, Value], ...] = ()
     sides: tuple[tuple[Hashable, bool], ...] = ()
+    instances: tuple[tuple[SymId, ClassValue], ...] = ()
 
     @property
     def is_default(self) -> bool:
         """Whether nothing was chosen."""
-        return not (self.options or self.sides)
+        return not (self.options or self.sides or self.instances)
 
 
 @dataclass(frozen=True, slots=True)

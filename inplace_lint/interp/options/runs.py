@@ -20,7 +20,7 @@ from inplace_lint.effects.summary import Definition
 from inplace_lint.interp.found import Found, named
 from inplace_lint.interp.fuel import CALLS_IN_CHOICES, CALLS_IN_SIDES, CHEAP_CHOICES, CHOICES
 from inplace_lint.interp.interpreter import Interpreter
-from inplace_lint.interp.options import search, solver
+from inplace_lint.interp.options import given_modules, search, solver
 from inplace_lint.interp.options.coverage import Choice
 
 _Run = Callable[[Definition], list[Found]]
@@ -33,7 +33,12 @@ def further(interp: Interpreter, item: Definition, order: schedule.Schedule, run
     if not calls and item.kind == "class" and search.has_own_choices(interp, item):  # no outer one passed any on
         found.extend(named(interp, item, run(item)))
         calls = counters["framework_calls"] - before
-    return [*found, *_run_choices(interp, item, order, run, calls)]
+    found.extend(_run_choices(interp, item, order, run, calls))
+    for choice in given_modules.choices(interp, item):
+        interp.context.coverage.choice = choice
+        found.extend(named(interp, item, run(item)))
+    interp.context.coverage.choice = Choice()
+    return found
 
 
 def _run_choices(interp: Interpreter, item: Definition, order: schedule.Schedule, run: _Run, calls: int) -> list[Found]:
