@@ -10,7 +10,8 @@ Reports steps of unknown optimizers between the call of an unknown module and th
         actor_loss.backward()      # needs the parameters with which `critic` was called for `actor_loss`
 
 What is called and not known may be a module, or a method of one; a step updates all or some of those that backward has
-gone through. It is reported only if the later backward needs earlier calls of each of these.
+gone through. It is reported only if the later backward needs earlier calls of each of these. Known parameters are
+taken alike: the later backward has to reach all those that had a gradient at the step, and to need one of them.
 """
 
 from __future__ import annotations
@@ -49,8 +50,10 @@ def called(frame: Frame, state: State, function: Value, arguments: Arguments, re
         state.set_trait(traits.CALLED, result.id, call)
 
 
-def accumulate(state: State, framework: str, tensors: Sequence[Tensor], site: Site, retain: bool) -> None:
+def accumulate(state: State, framework: str, tensors: Sequence[Tensor], site: Site | None, retain: bool) -> None:
     """Report steps since the calls that a backward needs, and remember what has a gradient after it."""
+    for taken in state.trait(traits.STEPS, None) or ():
+        _check_parameters(state, framework, tensors, site, taken)
     known = dict(state.all_traits(traits.CALLED))
     if not known:
         return
@@ -60,7 +63,7 @@ def accumulate(state: State, framework: str, tensors: Sequence[Tensor], site: Si
         if step.updates and step.updates <= {call.function for call in old}:
             call = max((one for one in old if one.function in step.updates), key=lambda one: one.clock)
             save = Touch(call.name, call.site, "self.weight", module=True, param=True)
-            write = Touch("optimizer.step", step.site, symbol=step.name, param=True, dropped=True)
+            write = _written_by(step)
             assumed = {f"`{step.name}` updates `{call.name}`", f"backward of `{call.name}` needs its parameters"}
             state.report(Stale(framework, save, write, site, state.assumptions | assumed))
             break
@@ -70,11 +73,37 @@ def accumulate(state: State, framework: str, tensors: Sequence[Tensor], site: Si
         state.set_trait(traits.CALLED, result, None)
 
 
+def _check_parameters(
+    state: State, framework: str, tensors: Sequence[Tensor], site: Site | None, step: traits.Step
+) -> None:
+    """Report a step that updates known parameters, if backward needs their values of before it."""
+    if not step.leaves or not step.updates <= {_OTHERS}:
+        return
+    numbers = tape.reachable(state, [node for tensor in tensors for node in tape.nodes_of(state, tensor)])
+    old = [state.nodes[number] for number in numbers if number < step.made]
+    if not step.leaves <= {leaf for node in old for leaf in node.leaves}:
+        return
+    updated = {tensor.storage for leaf in step.leaves if (tensor := state.tensor(Ref(leaf))) is not None}
+    needed = (save for node in old for save in node.saves if save.storage in updated and save.checked and save.used)
+    save = next((one for one in needed if one.version == state.storages[one.storage].version), None)
+    if save is not None:
+        assumed = {f"`{step.name}` updates all that has a gradient"}
+        state.report(Stale(framework, save.touch, _written_by(step), site, state.assumptions | assumed))
+
+
+def _written_by(step: traits.Step) -> Touch:
+    return Touch("optimizer.step", step.site, symbol=step.name, param=True, dropped=True)
+
+
 def step(frame: Frame, state: State, optimizer: Sym, site: Site) -> None:
-    """Remember a step of an unknown optimizer, with the unknown modules that have a gradient."""
+    """Remember a step of an unknown optimizer, with the unknown modules and the parameters that have a gradient."""
     updates = state.trait(traits.GRADED, None) or frozenset()
     known = state.trait(traits.STEPS, None) or ()
-    made = traits.Step(state.clock, site, _name(frame, state, optimizer) or "optimizer", updates)
+    leaves = frozenset(
+        leaf for leaf, has in state.all_traits(traits.HAS_GRADIENT) if has and _is_parameter(state, leaf)
+    )
+    name = _name(frame, state, optimizer) or "optimizer"
+    made = traits.Step(state.clock, site, name, updates, leaves, state.next_id)
     state.set_trait(traits.STEPS, None, (*known, made))
 
 
