@@ -11,7 +11,7 @@ Reports steps of unknown optimizers between the call of an unknown module and th
 
 What is called and not known may be a module, or a method of one; a step updates all or some of those that backward has
 gone through. It is reported only if the later backward needs earlier calls of each of these. Known parameters are
-taken alike: the later backward has to reach all those that had a gradient at the step, and to need one of them.
+taken alike: the later backward has to need calls with all those that had a gradient at the step.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from inplace_lint.core.event import Site
+    from inplace_lint.domain.heap import Save
     from inplace_lint.domain.state import State
     from inplace_lint.domain.values import NodeId, RefId, Value
     from inplace_lint.interp.frame import Arguments, Frame
@@ -55,7 +56,7 @@ def accumulate(state: State, framework: str, tensors: Sequence[Tensor], site: Si
     for taken in state.trait(traits.STEPS, None) or ():
         _check_parameters(state, framework, tensors, site, taken)
     known = dict(state.all_traits(traits.CALLED))
-    if not known:
+    if not known or site is None:
         return
     calls, reaches_others = _behind(state, tensors, known)
     for step in state.trait(traits.STEPS, None) or ():
@@ -80,15 +81,18 @@ def _check_parameters(
     if not step.leaves or not step.updates <= {_OTHERS}:
         return
     numbers = tape.reachable(state, [node for tensor in tensors for node in tape.nodes_of(state, tensor)])
-    old = [state.nodes[number] for number in numbers if number < step.made]
-    if not step.leaves <= {leaf for node in old for leaf in node.leaves}:
-        return
     updated = {tensor.storage for leaf in step.leaves if (tensor := state.tensor(Ref(leaf))) is not None}
-    needed = (save for node in old for save in node.saves if save.storage in updated and save.checked and save.used)
-    save = next((one for one in needed if one.version == state.storages[one.storage].version), None)
-    if save is not None:
+    needed: dict[NodeId, Save] = {}
+    for number in numbers:
+        for save in state.nodes[number].saves if number < step.made else ():
+            if save.storage in updated and save.checked and save.used:
+                needed[number] = save
+    if not step.leaves <= {leaf for number in needed for leaf in state.nodes[number].leaves}:
+        return
+    intact = (one for one in needed.values() if one.version == state.storages[one.storage].version)
+    for kept in list(intact)[:1]:
         assumed = {f"`{step.name}` updates all that has a gradient"}
-        state.report(Stale(framework, save.touch, _written_by(step), site, state.assumptions | assumed))
+        state.report(Stale(framework, kept.touch, _written_by(step), site, state.assumptions | assumed))
 
 
 def _written_by(step: traits.Step) -> Touch:
