@@ -157,13 +157,16 @@ class Step:
     """
     A step of an optimizer that is not known: its clock, its call site and its name.
 
-    It `updates` some or all of the unknown modules that had a gradient, for the checker that asks for these.
+    It `updates` some or all of the unknown modules that had a gradient, for the checker that asks for these, or of the
+    `leaves`, which are parameters. The nodes below the id `made` were recorded before it.
     """
 
     clock: int
     site: Site
     name: str
     updates: frozenset[SymId] = frozenset()
+    leaves: frozenset[RefId] = frozenset()
+    made: int = 0
 
 
 @dataclass(frozen=True, slots=True)

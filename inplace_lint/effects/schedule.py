@@ -166,7 +166,9 @@ def pending(bases: Callable[[], Iterable[Definition]], item: Definition, ran: Ab
     # Without a method of its own for it, a call runs that of a base, on what this class constructs.
     if item.bases and (writes(item) or _changes_unseen(bases(), item, ran, runs)):
         return True
-    return any(method.writes and key(method) not in ran for method in item.methods)
+    if any(method.writes and key(method) not in ran for method in item.methods):
+        return True
+    return any(True for _ in callers_of_parts(item, ran))
 
 
 def _changes_unseen(
@@ -202,6 +204,21 @@ def pending_methods(item: Definition, ran: AbstractSet[str]) -> Iterator[Definit
             below = reachable({method.name}, uses)
             if any(other.writes and other.name in below and key(other) not in ran for other in item.methods):
                 yield method
+
+
+def callers_of_parts(item: Definition, ran: AbstractSet[str]) -> Iterator[Definition]:
+    """
+    Return the methods that call what the constructor of a class keeps, and that no entry point ran, outermost first.
+
+    Where a call of an instance runs nothing, they are what runs the parts, which meet there what they kept before.
+    """
+    set_up = set_up_methods(item)
+    parts = frozenset[str]().union(*(method.sets for method in item.methods if method.name in set_up))
+    parts -= {method.name for method in item.methods}
+    for method in order_of_methods(item):
+        called = {words[1] for call in method.calls if len(words := call.split(".")) > 1}
+        if method.name not in set_up and key(method) not in ran and not parts.isdisjoint(called):
+            yield method
 
 
 def setters(item: Definition, method: Definition) -> Iterator[tuple[Definition, frozenset[str]]]:

@@ -123,7 +123,7 @@ class Listeners:
     read_state: Callable[[State, Place, Ref], None]
     load_state: Callable[[State, str, Touch, Sequence[tuple[Value, Ref]]], None]
     differentiate: Callable[[State, str, Sequence[Tensor]], None]
-    accumulate: Callable[[State, str, Sequence[Tensor], Site, bool], None]
+    accumulate: Callable[[State, str, Sequence[Tensor], Site | None, bool], None]
     step: Callable[[Frame, State, Sym, Site], None]
     change_gradients: Callable[[Frame, State, str, Touch, Sequence[Ref], Keeping], None]
 

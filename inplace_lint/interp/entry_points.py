@@ -210,10 +210,20 @@ def _run_class(interp: Interpreter, item: Definition) -> list[Found]:
         found.extend(_run_method(interp, frame, made, cls, entry))
         if choice.is_default and _is_worth_passing(interp, made[0][0], cls, item, entry):
             found.extend(_run_method(interp, frame, made, cls, entry, passed=True))
+    return [*found, *_run_others(interp, frame, made, cls, item, entry)]
+
+
+def _run_others(
+    interp: Interpreter, frame: Frame, made: _Made, cls: ClassValue, item: Definition, entry: str
+) -> list[Found]:
+    """Run each method that writes and was not run so far; where a call runs nothing, also those that run the parts."""
+    found: list[Found] = []
     for method in schedule.pending_methods(item, interp.fuel.returned):
         if method.name != entry:
             found.extend(_run_method(interp, frame, made, cls, method.member))
             found.extend(_run_prepared(interp, frame, made[0], cls, item, method))
+    for method in () if entry else schedule.callers_of_parts(item, interp.fuel.returned):
+        found.extend(_run_method(interp, frame, made, cls, method.member))
     return found
 
 

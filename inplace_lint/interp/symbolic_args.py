@@ -157,6 +157,11 @@ def _input(
 ) -> Value:
     kind = _kind(interp, state, function, param)
     number = _option(state, function.slice, function.qualname, param.name)
+    cls = next((cls for given, cls in interp.context.coverage.choice.instances if given == number), None)
+    made = None if cls is None else _instance(interp, state, function, cls)
+    if cls is not None and made is not None:
+        state.assume(f"`{param.name}` is a `{cls.name}`")
+        return made
     value = _first(interp, state, function, param, default, none_is_open, kind)
     if optional := default == NONE and isinstance(value, Sym):
         state.set_trait(traits.NONE_BY_DEFAULT, number, True)
@@ -267,8 +272,12 @@ def _of_project(interp: Interpreter, state: State, function: ir.Function, param:
     name = param.annotation.id if isinstance(param.annotation, ir.Name) else _text(param.annotation)
     path = function.slice.path
     cls = environment.find(interp, state, path, name) if name else None
-    if not isinstance(cls, ClassValue):
-        return None
+    return _instance(interp, state, function, cls) if isinstance(cls, ClassValue) else None
+
+
+def _instance(interp: Interpreter, state: State, function: ir.Function, cls: ClassValue) -> Value | None:
+    """Return an instance of a class, as an argument of a function; None where nothing says how it is constructed."""
+    path = function.slice.path
     key = (f"argument of {cls.slice.path}", cls.name)  # whose constructor may take one of the same class
     is_module = interp.context.is_module(cls) is not None
     if key in interp.context.running or not (is_module or _has_defaults(interp, state, cls)):

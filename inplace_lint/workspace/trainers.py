@@ -102,7 +102,7 @@ class Trainers:
                     continue
                 if (user_path, item.name) == start:
                     continue
-                if asks(user) or (_is_module(item) and (is_class or user.name != "__init__")):
+                if asks(user) or (is_module(item) and (is_class or user.name != "__init__")):
                     return True
                 more = {(user_path, bound) for bound in ((item.name,) if item.name else item.binds)} - seen
                 waiting.extend(more)
@@ -111,14 +111,14 @@ class Trainers:
 
     def _stands_alone(self, path: str, name: str) -> bool:
         """Check whether a name is that of a module, in a file from which nothing in the project imports."""
-        return any(map(_is_module, self._items(path, name))) and not self.graph.users(path)
+        return any(map(is_module, self._items(path, name))) and not self.graph.users(path)
 
     def _is_class(self, target: Target) -> bool:
         return any(item.kind == "class" for item in self._items(*target))
 
     def _trains_class(self, path: str, name: str) -> bool | None:
         """Check whether a class is trained: a module, or what something trains through; None for what is no class."""
-        if any(map(_is_module, self._items(path, name))):
+        if any(map(is_module, self._items(path, name))):
             return True
         return self._train((path, name)) if self._is_class((path, name)) else None
 
@@ -162,7 +162,7 @@ def asks(item: Definition) -> bool:
     return any(call.partition(".")[2] in _ASKING or call.rpartition(".")[2] in _ASKING for call in item.calls)
 
 
-def _is_module(item: Definition) -> bool:
+def is_module(item: Definition) -> bool:
     """Check whether a class defines what a call of a module runs, and is no custom function."""
     members = {method.name for method in item.methods}
     return "backward" not in members and any(framework(name).calls in members for name in frameworks())

@@ -10,7 +10,8 @@ Reports steps of unknown optimizers between the call of an unknown module and th
         actor_loss.backward()      # needs the parameters with which `critic` was called for `actor_loss`
 
 What is called and not known may be a module, or a method of one; a step updates all or some of those that backward has
-gone through. It is reported only if the later backward needs earlier calls of each of these.
+gone through. It is reported only if the later backward needs earlier calls of each of these. Known parameters are
+taken alike: the later backward has to need calls with all those that had a gradient at the step.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from inplace_lint.core.event import Site
+    from inplace_lint.domain.heap import Save
     from inplace_lint.domain.state import State
     from inplace_lint.domain.values import NodeId, RefId, Value
     from inplace_lint.interp.frame import Arguments, Frame
@@ -49,10 +51,12 @@ def called(frame: Frame, state: State, function: Value, arguments: Arguments, re
         state.set_trait(traits.CALLED, result.id, call)
 
 
-def accumulate(state: State, framework: str, tensors: Sequence[Tensor], site: Site, retain: bool) -> None:
+def accumulate(state: State, framework: str, tensors: Sequence[Tensor], site: Site | None, retain: bool) -> None:
     """Report steps since the calls that a backward needs, and remember what has a gradient after it."""
+    for taken in state.trait(traits.STEPS, None) or ():
+        _check_parameters(state, framework, tensors, site, taken)
     known = dict(state.all_traits(traits.CALLED))
-    if not known:
+    if not known or site is None:
         return
     calls, reaches_others = _behind(state, tensors, known)
     for step in state.trait(traits.STEPS, None) or ():
@@ -60,7 +64,7 @@ def accumulate(state: State, framework: str, tensors: Sequence[Tensor], site: Si
         if step.updates and step.updates <= {call.function for call in old}:
             call = max((one for one in old if one.function in step.updates), key=lambda one: one.clock)
             save = Touch(call.name, call.site, "self.weight", module=True, param=True)
-            write = Touch("optimizer.step", step.site, symbol=step.name, param=True, dropped=True)
+            write = _written_by(step)
             assumed = {f"`{step.name}` updates `{call.name}`", f"backward of `{call.name}` needs its parameters"}
             state.report(Stale(framework, save, write, site, state.assumptions | assumed))
             break
@@ -70,11 +74,40 @@ def accumulate(state: State, framework: str, tensors: Sequence[Tensor], site: Si
         state.set_trait(traits.CALLED, result, None)
 
 
+def _check_parameters(
+    state: State, framework: str, tensors: Sequence[Tensor], site: Site | None, step: traits.Step
+) -> None:
+    """Report a step that updates known parameters, if backward needs their values of before it."""
+    if not step.leaves or not step.updates <= {_OTHERS}:
+        return
+    numbers = tape.reachable(state, [node for tensor in tensors for node in tape.nodes_of(state, tensor)])
+    updated = {tensor.storage for leaf in step.leaves if (tensor := state.tensor(Ref(leaf))) is not None}
+    needed: dict[NodeId, Save] = {}
+    for number in numbers:
+        for save in state.nodes[number].saves if number < step.made else ():
+            if save.storage in updated and save.checked and save.used:
+                needed[number] = save
+    if not step.leaves <= {leaf for number in needed for leaf in state.nodes[number].leaves}:
+        return
+    intact = (one for one in needed.values() if one.version == state.storages[one.storage].version)
+    for kept in list(intact)[:1]:
+        assumed = {f"`{step.name}` updates all that has a gradient"}
+        state.report(Stale(framework, kept.touch, _written_by(step), site, state.assumptions | assumed))
+
+
+def _written_by(step: traits.Step) -> Touch:
+    return Touch("optimizer.step", step.site, symbol=step.name, param=True, dropped=True)
+
+
 def step(frame: Frame, state: State, optimizer: Sym, site: Site) -> None:
-    """Remember a step of an unknown optimizer, with the unknown modules that have a gradient."""
+    """Remember a step of an unknown optimizer, with the unknown modules and the parameters that have a gradient."""
     updates = state.trait(traits.GRADED, None) or frozenset()
     known = state.trait(traits.STEPS, None) or ()
-    made = traits.Step(state.clock, site, _name(frame, state, optimizer) or "optimizer", updates)
+    leaves = frozenset(
+        leaf for leaf, has in state.all_traits(traits.HAS_GRADIENT) if has and _is_parameter(state, leaf)
+    )
+    name = _name(frame, state, optimizer) or "optimizer"
+    made = traits.Step(state.clock, site, name, updates, leaves, state.next_id)
     state.set_trait(traits.STEPS, None, (*known, made))
 
 

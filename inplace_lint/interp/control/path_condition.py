@@ -139,6 +139,12 @@ def learn(state: State, value: Value, side: bool) -> None:
             pass
 
 
+def known(state: State, value: Value) -> Value:
+    """Return the constant that an unknown value is on this path, where a condition has said so; else the value."""
+    constant = state.trait(traits.EQUALS, value.id) if isinstance(value, Sym) else None
+    return value if constant is None else constant
+
+
 def _learn_of_parts(state: State, key: tuple[Any, ...], side: bool) -> None:
     """Remember what a condition says about what it was made of."""
     if key[0] is origins.IS_NONE and side:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from inplace_lint.domain import origins, traits
+from inplace_lint.domain import origins
 from inplace_lint.domain.heap import DictObject, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
@@ -145,7 +145,7 @@ def _equal(state: State, op: str, left: Value, right: Value) -> Value:
     if isinstance(left, Const) and isinstance(right, Const):
         return Const(left.value == right.value)
     if isinstance(left, Sym) or isinstance(right, Sym):
-        learned = _learned(state, left), _learned(state, right)
+        learned = path_condition.known(state, left), path_condition.known(state, right)
         if learned != (left, right):
             return _equal(state, op, *learned)
         if dtypes.is_another(state, left, right) or dtypes.is_another(state, right, left):
@@ -156,12 +156,6 @@ def _equal(state: State, op: str, left: Value, right: Value) -> Value:
         known = constant_folding.binary(state, op, left, right)
         return state.symbols.sym((origins.COMPARE, "==", left, right)) if known is None else known
     return Const(left == right)
-
-
-def _learned(state: State, value: Value) -> Value:
-    """Return the constant that an unknown value equals on this path, if an earlier condition said so; else itself."""
-    known = state.trait(traits.EQUALS, value.id) if isinstance(value, Sym) else None
-    return value if known is None else known
 
 
 _Known = Const | Dotted | ClassValue | Closure | Builtin  # whether two of these are equal is certain

@@ -231,7 +231,8 @@ def _is_number(value: Value) -> bool:
 
 
 def _from_dict(state: State, value: Value, mapping: DictObject, index: Value) -> Value:
-    if is_key(index) and key_of(index) in mapping.items:
+    index = path_condition.known(state, index)
+    if (is_key(index) or isinstance(index, Sym)) and key_of(index) in mapping.items:
         return mapping.items[key_of(index)]
     if mapping.default is not None:
         return mapping.default
@@ -309,7 +310,9 @@ def _store(state: State, ref: Ref, thing: Object | None, index: Value, value: Va
         case DictObject() if is_key(index):
             state.put(ref, replace(thing, items={**thing.items, key_of(index): value}))
         case DictObject():
-            state.put(ref, replace(thing, exact=False))
+            # What is stored under an unknown key is found again under the same one.
+            more: dict[object, Value] = {index: value} if isinstance(index, Sym) else {}
+            state.put(ref, replace(thing, items={**thing.items, **more}, exact=False))
         case ListObject():
             state.put(ref, _replaced(thing, index, value))
         case Instance(_, _, _, Ref() as children):

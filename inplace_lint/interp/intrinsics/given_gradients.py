@@ -17,7 +17,7 @@ from inplace_lint.core.event import Refused
 from inplace_lint.core.records import dataclass, replace
 from inplace_lint.domain.heap import Altering, Broken, Tensor, View, Write, alike
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Closure, NodeId, Ref, StorageId, Tuple, Value
+from inplace_lint.domain.values import NONE, Bound, Closure, NodeId, Ref, StorageId, Tuple, Value
 from inplace_lint.interp.frame import Arguments
 from inplace_lint.interp.intrinsics.call import IntrinsicCall
 from inplace_lint.interp.outcome import Results
@@ -88,5 +88,5 @@ def _spoiled(states: Sequence[State], kept: Sequence[StorageId], since: int) -> 
 
 def note_hook(act: IntrinsicCall, tensor: Tensor, hook: Value) -> None:
     """Record what a hook on a tensor writes, where that is one result of an operation."""
-    if isinstance(hook, Closure) and tensor.nodes and act.state.modes.grad is not False:
+    if isinstance(hook, (Closure, Bound)) and tensor.nodes and act.state.modes.grad is not False:
         note(act, act.state, tensor.nodes[-1], Backward(hook, (tensor,)))

@@ -25,6 +25,7 @@ from inplace_lint.domain.values import (
     Sym,
     SymId,
     Three,
+    Tuple,
     Value,
     is_key,
     key_of,
@@ -55,17 +56,18 @@ class Choice:
     What an entry point is run on instead of its defaults.
 
     `options` are the arguments by the symbols of their parameters; `sides` are those that conditions on unknown values
-    take. `method` is the one that the choice is for: empty for a function.
+    take. `method` is the one that the choice is for: empty for a function. `instances` are the classes of arguments.
     """
 
     method: str = ""
     options: tuple[tuple[SymId, Value], ...] = ()
     sides: tuple[tuple[Hashable, bool], ...] = ()
+    instances: tuple[tuple[SymId, ClassValue], ...] = ()
 
     @property
     def is_default(self) -> bool:
         """Whether nothing was chosen."""
-        return not (self.options or self.sides)
+        return not (self.options or self.sides or self.instances)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +116,7 @@ class Coverage:
     under_choice: dict[Key, Missed] = field(default_factory=dict)
     outer: dict[Key, Missed] = field(default_factory=dict)
     outside: Missed | None = None
+    outer_runs: set[tuple[str, tuple[tuple[SymId, Value], ...]]] = field(default_factory=set)
     options: dict[SymId, Option] = field(default_factory=dict)
     root: Slice | None = None
     inherited: frozenset[Slice] = frozenset()
@@ -196,9 +199,9 @@ class Coverage:
         self._miss((Place(frame.slice, at), False), frame, state, None, condition)
 
     def entry(self, frame: Frame, state: State, at: int, mapping: DictObject, key: Value) -> None:
-        """Record that an option chose one of the classes and functions in a dict, and not the others."""
+        """Record that an option, or an unknown key, chose one of the functions and classes in a dict, no other."""
         option = key.id if isinstance(key, Sym) else key.source if isinstance(key, Const) else None
-        if option is None or option not in self.options or not mapping.exact:
+        if option is None or not mapping.exact or not (isinstance(key, Sym) or option in self.options):
             return
         if not all(is_alternative(state, item) for item in mapping.items.values()):
             return
@@ -255,7 +258,9 @@ def number(root: Slice, path: str, node: int) -> int | Place:
 
 
 def is_alternative(state: State, item: Value) -> bool:
-    """Check whether an item of a dict is something to call: a class, a function, a module."""
+    """Check whether an item of a dict is something to call, a class, a function or a module, maybe with arguments."""
+    if isinstance(item, Tuple) and item.items:
+        return is_alternative(state, item.items[0])
     return isinstance(item, Dotted | ClassValue | Closure | Partial) or state.instance(item) is not None
 
 

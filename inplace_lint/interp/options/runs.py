@@ -15,11 +15,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from inplace_lint.effects import schedule
+from inplace_lint.effects.may_write import set_up_methods
 from inplace_lint.effects.summary import Definition
 from inplace_lint.interp.found import Found, named
 from inplace_lint.interp.fuel import CALLS_IN_CHOICES, CALLS_IN_SIDES, CHEAP_CHOICES, CHOICES
 from inplace_lint.interp.interpreter import Interpreter
-from inplace_lint.interp.options import search, solver
+from inplace_lint.interp.options import given_modules, search, solver
 from inplace_lint.interp.options.coverage import Choice
 
 _Run = Callable[[Definition], list[Found]]
@@ -32,7 +33,12 @@ def further(interp: Interpreter, item: Definition, order: schedule.Schedule, run
     if not calls and item.kind == "class" and search.has_own_choices(interp, item):  # no outer one passed any on
         found.extend(named(interp, item, run(item)))
         calls = counters["framework_calls"] - before
-    return [*found, *_run_choices(interp, item, order, run, calls)]
+    found.extend(_run_choices(interp, item, order, run, calls))
+    for choice in given_modules.choices(interp, item):
+        interp.context.coverage.choice = choice
+        found.extend(named(interp, item, run(item)))
+    interp.context.coverage.choice = Choice()
+    return found
 
 
 def _run_choices(interp: Interpreter, item: Definition, order: schedule.Schedule, run: _Run, calls: int) -> list[Found]:
@@ -54,21 +60,34 @@ def _run_choices(interp: Interpreter, item: Definition, order: schedule.Schedule
         before = counters["framework_calls"]
         more = named(interp, item, run(item))
         found.extend(more)
-        if more and all(one.event.assumptions for one in more):
-            found.extend(_run_outer(interp, order, run))
+        if all(one.event.assumptions for one in more):
+            found.extend(_run_outer(interp, order, run, writing=not more))
         left -= counters["framework_calls"] - before
     coverage.choice = Choice()
     return found
 
 
-def _run_outer(interp: Interpreter, order: schedule.Schedule, run: _Run) -> list[Found]:
-    """Run the entry point that passes the chosen option on: what is assumed of an inner one may be certain there."""
+def _run_outer(interp: Interpreter, order: schedule.Schedule, run: _Run, *, writing: bool) -> list[Found]:
+    """
+    Run the entry point that passes the chosen option on: what is assumed of an inner one may be certain there.
+
+    Only one that writes itself is of use where the inner one is just to make what is written: `writing`.
+    """
     coverage = interp.context.coverage
     outer = coverage.outside
     item = None if outer is None else next((one for one in order.items if one.slice == outer.root), None)
     choice = None if outer is None else solver.solve(coverage, interp.context.symbols, outer)
-    if item is None or choice is None:
+    if item is None or choice is None or (writing and not (choice.options and _writes_when_called(item))):
         return []
+    if writing and (item.name, choice.options) in coverage.outer_runs:
+        return []
+    coverage.outer_runs.add((item.name, choice.options))
     coverage.choice = choice
     interp.fuel.counters["choices"] += 1
     return named(interp, item, run(item))
+
+
+def _writes_when_called(item: Definition) -> bool:
+    """Return whether a method of a class that more than its constructor runs writes."""
+    set_up = set_up_methods(item)
+    return any(method.writes and method.name not in set_up for method in item.methods)

@@ -8,6 +8,7 @@ from inplace_lint.domain import origins
 from inplace_lint.domain.heap import DictObject, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Builtin, Const, Ref, Tuple, Value, is_absent, is_key, key_of, of_key
+from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.expr import own_names
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
@@ -112,7 +113,7 @@ def _pop(state: State, ref: Ref, inner: ListObject, index: Value | None) -> Valu
 def _dict_method(
     interp: Interpreter, state: State, ref: Ref, mapping: DictObject, name: str, arguments: Arguments, place: Place
 ) -> Value:
-    first = arguments.positional[0] if arguments.positional else None
+    first = path_condition.known(state, arguments.positional[0]) if arguments.positional else None
     second = arguments.positional[1] if len(arguments.positional) > 1 else NONE
     match name:
         case "items":

@@ -1,0 +1,86 @@
+"""
+Arguments that are modules: what a file trains where nobody in it says on what.
+
+    class Net(nn.Module): ...
+
+    def fit(model, batches):            # is run once more on a `Net`, which is the only network of the file
+        for x in batches:
+            model(x).backward()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from inplace_lint.core.span import Slice
+from inplace_lint.domain import origins
+from inplace_lint.domain.values import ClassValue, Sym, SymId
+from inplace_lint.effects import schedule
+from inplace_lint.effects.summary import Definition
+from inplace_lint.effects.write_evidence import parts
+from inplace_lint.interp.expr import environment
+from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.options.coverage import Choice
+from inplace_lint.ir import nodes as ir
+from inplace_lint.workspace import trainers
+
+
+def choices(interp: Interpreter, item: Definition) -> list[Choice]:
+    """
+    Return what to run an entry point on that asks for a gradient and calls one argument of which nothing is known.
+
+    That is an instance of the only module class of the file that is no part of another one, and that none of its
+    statements makes: what these make is run by them.
+    """
+    asking = [part for part in (item.methods or (item,)) if trainers.asks(part)]
+    cls = _network(interp, item) if asking else None
+    given = None if cls is None else _called_argument(interp, item, asking)
+    if cls is None or given is None:
+        return []
+    methods = [part.member if item.methods else "" for part in asking]
+    return [Choice(method, instances=((given, cls),)) for method in methods]
+
+
+def _network(interp: Interpreter, item: Definition) -> ClassValue | None:
+    file = interp.context.file_effects()
+    names = [name for name, one in file.named.items() if one is not item and trainers.is_module(one)]
+    inner = frozenset[str]().union(*(file.uses[name] - {name} for name in names))
+    networks = [name for name in names if name not in inner]
+    users = {user.name for name in (item.name, *networks) for user, _ in schedule.users_of(file.outline, name)}
+    if len(networks) != 1 or not users <= {item.name, *networks}:
+        return None
+    base = interp.context.base
+    found = None if base is None else environment.module_variable(interp, base, interp.context.path, networks[0])
+    return found if isinstance(found, ClassValue) else None
+
+
+def _called_argument(interp: Interpreter, item: Definition, asking: list[Definition]) -> SymId | None:
+    """Return the only argument of a function that it calls, or of a constructor that methods call as an attribute."""
+    init = next((method for method in item.methods if method.name == "__init__"), item)
+    calls = frozenset[str]().union(*(part.calls for part in asking))
+    called = {name for name, attribute in _kept(interp, init) if attribute in calls} if item.methods else calls
+    found = [number for number, name in _arguments(interp, init.slice) if name in called]
+    return found[0] if len(found) == 1 else None
+
+
+def _arguments(interp: Interpreter, function: Slice) -> Iterator[tuple[SymId, str]]:
+    """Yield the parameters of a function of which nothing is known, by the symbols of their arguments."""
+    symbols = interp.context.symbols
+    for number, option in interp.context.coverage.options.items():
+        match symbols.keys[number]:
+            case (origins.PARAMETER, _, _, owner) if owner == function and isinstance(option.value, Sym):
+                yield from [(number, option.name)] if not option.kind else ()
+            case _:
+                pass
+
+
+def _kept(interp: Interpreter, init: Definition) -> Iterator[tuple[str, str]]:
+    """Yield the names that a constructor assigns to attributes, or moves there, with `self.` and the attribute."""
+    for part in parts(interp.context.code(init.slice).body):
+        if isinstance(part, ir.Assign):
+            value = part.value
+            while isinstance(value, ir.Call) and isinstance(value.func, ir.Attr):
+                value = value.func.value
+            for target in part.targets:
+                if isinstance(value, ir.Name) and isinstance(target, ir.Attr) and isinstance(target.value, ir.Name):
+                    yield value.id, f"{target.value.id}.{target.name}"
