@@ -161,6 +161,8 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Value
     ref, source = sources[0]
     layout = shapes.of_view(call.binding, fact, source)
     kind, doubt = _stated_kind(call, fact, ref, source, layout)
+    if kind is View.EXPANDED:
+        layout["contiguous"] = False
     if kind in {View.DETACH, View.DATA, View.UNTRACKED}:
         return state.new(_cut(call, source, kind, doubt))
     kind, rg = _view_kind(call, fact, kind, source, rg)
