@@ -200,26 +200,30 @@ def _function_behind(call: Call, site: Site, inner: Site) -> tuple[ir.Function, 
 
 def _is_meant(function: ir.Function, text: str, skip: int, found: ir.Call, name: str, *, beside: bool) -> bool:
     """
-    Check whether a function says that it writes, or returns the very argument that it writes.
+    Check whether a function says that it writes, returns nothing, or returns the very argument that it writes.
 
     A caller that computes something from both, `beside` each other, takes them for two tensors.
     """
-    if _IN_PLACE.search(text):
+    results = [node.value for node in parts(function.body) if isinstance(node, ir.Return) and node.value is not None]
+    if _IN_PLACE.search(text) or not (results or function.is_generator):
         return True
     passed = [at for at, value in enumerate(found.args) if isinstance(value, ir.Name) and value.id == name]
     params = {param.name for at in passed for param in function.params[at + skip : at + skip + 1]}
     params |= {
         word.name for word in found.keywords if word.name and isinstance(word.value, ir.Name) and word.value.id == name
     }
-    results = [node.value for node in parts(function.body) if isinstance(node, ir.Return)]
     flat = [item for value in results for item in (value.items if isinstance(value, ir.Sequence) else (value,))]
     return not beside and any(isinstance(item, ir.Name) and item.id in params for item in flat)
 
 
 def _call_at(node: object, at: int) -> ir.Call | None:
-    """Return the call with this ordinal in a piece of code, unless it is a statement of its own."""
-    if isinstance(node, ir.ExprStmt) and isinstance(node.value, ir.Call) and node.value.at == at:
-        return None
+    """Return the call with this ordinal in a piece of code, unless it or a part of it is a statement of its own."""
+    if isinstance(node, ir.ExprStmt):
+        value = node.value
+        while isinstance(value, ir.Subscript):
+            value = value.value
+        if isinstance(value, ir.Call) and value.at == at:
+            return None
     if isinstance(node, ir.Call) and node.at == at:
         return node
     if isinstance(node, tuple):
