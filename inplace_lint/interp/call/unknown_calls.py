@@ -86,7 +86,7 @@ def _is_tensor(state: State, value: Value) -> bool:
 
 
 def _kind(state: State, function: Value) -> str:
-    """Return the kind of what a method of an unknown value returns: a number from a shape, or a search of a sequence."""
+    """Return the kind of what a method of an unknown value returns: a number from a shape or a search."""
     match state.symbols.key(function) if isinstance(function, Sym) else None:
         case (origins.ATTRIBUTE, int(owner), str(name)) if name in _SEARCHES or _is_shape(state.symbols.keys[owner]):
             return "number"

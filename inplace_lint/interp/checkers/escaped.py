@@ -132,7 +132,7 @@ def is_blank(call: Call, tensor: Tensor) -> bool:
 
 
 def _is_own_copy(call: Call, tensor: Tensor) -> bool:
-    """Check whether the function that runs has made a copy of another tensor: it expects that one of them is written."""
+    """Check whether the function that runs has made a copy of another tensor, one of which is to be written."""
     made, copies = _made(call, tensor), call.facts.framework.words.get("copy")
     here = made is not None and (made.site.place.slice, made.site.caller) == (call.frame.slice, call.frame.caller)
     return here and made is not None and made.op.rpartition(".")[2] == copies
