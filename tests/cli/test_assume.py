@@ -271,6 +271,23 @@ def test_what_is_made_of_numbers_that_an_object_keeps_is_data(lint, tree):
 
 
 @pytest.mark.parametrize(
+    ("made", "told"),
+    [
+        ("weight = torch.zeros(x.size(0)); weight = scale(weight)", False),
+        ("kept = torch.full(x.shape, x.size(0)); kept[0] = 1; weight = scale(kept[1:])", False),
+        ("kept = torch.zeros(x.size(0)); kept[0] = x[0]; weight = scale(kept)", True),
+        ("kept = torch.zeros(x.size(0), requires_grad=True); weight = scale(kept)", True),
+        ("kept = torch.zeros(x.size(0)); kept.requires_grad_(); weight = scale(kept)", True),
+        ("kept = torch.zeros(x.size(0)); kept.requires_grad = True; weight = scale(kept)", True),
+    ],
+)
+def test_what_a_function_of_the_framework_made_is_data_until_something_else_is_put_in(lint, tree, made, told):
+    (tree / "filter.py").write_text(FILTER.format(call=made))
+    found = lint("--output-format=concise", ".").out
+    assert ("helper.py:6:5: " in found) is told, found
+
+
+@pytest.mark.parametrize(
     "call",
     [
         "measure(net(images), extra)",
