@@ -136,9 +136,19 @@ def _last_word(node: ast.expr) -> str:
 
 def in_evaluation(test: ast.expr) -> Sides:
     """Return whether a condition, where it is true and where it is false, holds in evaluation only."""
-    if isinstance(test, ast.Attribute) and test.attr == "training":
-        return False, True
-    return without_gradients(test)
+    match test:
+        case ast.Attribute(_, "training"):
+            return False, True
+        case ast.Compare(_, [ast.Eq() | ast.NotEq() as operator], [ast.Constant(word)]) if word in _inferring():
+            return isinstance(operator, ast.Eq), isinstance(operator, ast.NotEq)
+        case _:
+            return without_gradients(test)
+
+
+@cache
+def _inferring() -> frozenset[object]:
+    """Return the words by which a function is asked to infer: `mode == "predict"`."""
+    return frozenset(word for known in frameworks() for word in framework(known).infers)
 
 
 def without_gradients(test: ast.expr) -> Sides:

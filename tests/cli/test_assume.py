@@ -172,6 +172,22 @@ def test_a_method_that_the_project_runs_in_evaluation_only_is_counted_and_not_to
         assert (status, out) == QUIET[:2]
 
 
+@pytest.mark.parametrize(
+    ("returned", "told"),
+    [
+        ("DECODED if mode == 'predict' else out", False),
+        ("out if mode != 'predict' else DECODED", False),
+        ("out if mode == 'predict' else DECODED", True),
+        ("DECODED if mode == 'loss' else out", True),
+    ],
+)
+def test_a_method_that_the_project_runs_in_a_mode_of_inference_only_is_counted_and_not_told(lint, tree, returned, told):
+    (tree / "head.py").write_text(DETECTOR)
+    model = MODEL.replace("Head()", "head").replace("self, exports", "self, head, exports").replace("x):", "x, mode):")
+    (tree / "model.py").write_text(f"{model}        return {returned}\n".replace("DECODED", "self.head.decode(out)"))
+    assert ("head.py:15:9: " in lint("--output-format=concise", "--exclude", "helper.py", ".").out) is told
+
+
 @pytest.mark.parametrize("body", IN_TRAINING.values(), ids=IN_TRAINING)
 def test_a_method_that_may_be_trained_through_is_told(lint, tree, body):
     (tree / "head.py").write_text(DETECTOR)
