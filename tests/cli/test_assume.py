@@ -140,6 +140,13 @@ IN_EVALUATION = {
     "is there": "        if self.head.decode is not None and not self.training:\n"
     "            self.head.decode.most = 3\n            out = DECODED\n        return out\n",
 }
+WITH_TARGET = """\
+        if self.training and target is None:
+            raise ValueError
+        if {test}:
+            return out.sum()
+        return DECODED
+"""
 IN_TRAINING = {
     "always": "        return DECODED\n",
     "both": "        if self.training:\n            return DECODED\n        return DECODED * 2\n",
@@ -185,6 +192,20 @@ def test_a_method_that_the_project_runs_in_a_mode_of_inference_only_is_counted_a
     (tree / "head.py").write_text(DETECTOR)
     model = MODEL.replace("Head()", "head").replace("self, exports", "self, head, exports").replace("x):", "x, mode):")
     (tree / "model.py").write_text(f"{model}        return {returned}\n".replace("DECODED", "self.head.decode(out)"))
+    assert ("head.py:15:9: " in lint("--output-format=concise", "--exclude", "helper.py", ".").out) is told
+
+
+@pytest.mark.parametrize(
+    ("test", "told"),
+    [("target is not None", False), ("not target is None", False), ("target is None", True), ("self.exports", True)],
+)
+def test_what_training_leaves_without_is_evaluation(lint, tree, test, told):
+    (tree / "head.py").write_text(DETECTOR)
+    model = (
+        MODEL.replace("Head()", "head").replace("self, exports", "self, head, exports").replace("x):", "x, target):")
+    )
+    body = WITH_TARGET.format(test=test).replace("DECODED", "self.head.decode(out)")
+    (tree / "model.py").write_text(model + body)
     assert ("head.py:15:9: " in lint("--output-format=concise", "--exclude", "helper.py", ".").out) is told
 
 
