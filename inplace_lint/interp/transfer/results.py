@@ -201,12 +201,7 @@ def _stated_kind(
         return kind, source.doubt | {f"`{short(call.name)}` returns a view here, not a copy"}
     if kind is not View.EXPANDED or fact.shape is None:
         return kind, source.doubt
-    repeats = overlap.expands(call.state, ref, source, layout["sizes"])
-    if repeats is not True and shapes.names_own(call.binding, fact.shape, ref):
-        return View.SINGLE, source.doubt
-    if repeats is None:
-        return kind, source.doubt | {f"`{short(call.name)}` repeats elements here"}
-    return kind if repeats else View.SINGLE, source.doubt
+    return kind if overlap.expands(call.state, ref, source, layout["sizes"]) else View.SINGLE, source.doubt
 
 
 def _on_array(call: Call, name: str, fact: ReturnFact, made: Value) -> Value:
