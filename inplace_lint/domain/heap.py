@@ -126,6 +126,7 @@ class Write:
     `through` are those of which a call wrote a part: `x` in `x[0].add_(1)`.
     `unseen`: it changed a tensor with a history while grad mode was off, so that the tape does not contain it.
     `part`: the part of the storage that it changed; None where that is unknown.
+    `moved`: its tensor was given other memory (`w.data = x`), so that what else has the old memory keeps its values.
     """
 
     touch: Touch
@@ -139,6 +140,7 @@ class Write:
     tensor: Ref | None = None
     unseen: bool = False
     part: Part | None = None
+    moved: bool = False
 
 
 @dataclass(frozen=True, slots=True)

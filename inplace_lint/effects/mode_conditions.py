@@ -45,6 +45,21 @@ class Conditions:
         side, other = self.sides(node.test, of)
         return (other and _leaves(node.body)) or (side and _leaves(node.orelse))
 
+    def leaves_with(self, node: ast.If, of: Callable[[ast.expr], Sides]) -> ast.expr | None:
+        """
+        Return the condition that from here on holds only where `of` does, since the branch leaves with it otherwise.
+
+            if self.training and target is None:
+                raise ValueError
+            if target is None: ...          # so this is evaluation
+        """
+        match node.test:
+            case ast.BoolOp(ast.And(), [left, right]) if _leaves(node.body):
+                pairs = ((left, right), (right, left))
+                return next((other for one, other in pairs if self.sides(one, of)[1]), None)
+            case _:
+                return None
+
     def sides(self, test: ast.expr, of: Callable[[ast.expr], Sides], depth: int = 0) -> Sides:
         """Return what `of` says of a condition by its parts, for where it is true and for where it is false."""
         match test:
@@ -134,11 +149,33 @@ def _last_word(node: ast.expr) -> str:
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
+def without_sign(test: ast.expr) -> tuple[str, bool]:
+    """Return a condition as text, without the negation that it may be of, and whether it is none."""
+    match test:
+        case ast.UnaryOp(ast.Not(), inner):
+            text, side = without_sign(inner)
+            return text, not side
+        case ast.Compare(left, [ast.IsNot()], right):
+            return ast.dump(ast.Compare(left, [ast.Is()], right)), False
+        case _:
+            return ast.dump(test), True
+
+
 def in_evaluation(test: ast.expr) -> Sides:
     """Return whether a condition, where it is true and where it is false, holds in evaluation only."""
-    if isinstance(test, ast.Attribute) and test.attr == "training":
-        return False, True
-    return without_gradients(test)
+    match test:
+        case ast.Attribute(_, "training"):
+            return False, True
+        case ast.Compare(_, [ast.Eq() | ast.NotEq() as operator], [ast.Constant(word)]) if word in _inferring():
+            return isinstance(operator, ast.Eq), isinstance(operator, ast.NotEq)
+        case _:
+            return without_gradients(test)
+
+
+@cache
+def _inferring() -> frozenset[object]:
+    """Return the words by which a function is asked to infer: `mode == "predict"`."""
+    return frozenset(word for known in frameworks() for word in framework(known).infers)
 
 
 def without_gradients(test: ast.expr) -> Sides:

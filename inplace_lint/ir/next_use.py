@@ -67,6 +67,15 @@ def dies(body: Sequence[ir.Stmt], at: int, name: str) -> bool:
     return reads <= 1 and reads == _reads(inner, name) and (binds or after(body, at, name) is not Use.READ)
 
 
+def drops(body: Sequence[ir.Stmt], at: int) -> bool:
+    """Return whether the node with an ordinal is only a part of what variables are set to that nothing reads."""
+    statement = _innermost(body, at)
+    if not isinstance(statement, ir.Assign):
+        return False
+    names = [target.id for target in statement.targets if isinstance(target, ir.Name)]
+    return len(names) == len(statement.targets) and all(after(body, at, name) is not Use.READ for name in names)
+
+
 def _reads(node: object, name: str) -> int:
     return sum(isinstance(part, ir.Name) and part.id == name for part in walk(node))
 

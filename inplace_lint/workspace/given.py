@@ -6,6 +6,9 @@ What the calls of a project pass for a parameter: data, or something that is tra
         loss = compute_loss(model(images), targets)    # the first is trained, the second is data
         loss.backward()
 
+    heatmap = torch.zeros(8, 8)
+    draw(heatmap, box)                               # so is what a framework's function has made
+
 A call that passes data says what a parameter is for, unless another one passes something that is trained. What most
 calls pass is not known: it says nothing. Syntax decides, of the files that import the function.
 """
@@ -14,12 +17,13 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cache
 
 from inplace_lint.core.remembered import remembered
-from inplace_lint.knowledge.facts import framework, frameworks
+from inplace_lint.knowledge.facts import framework, frameworks, load
 from inplace_lint.workspace.evaluation import Trees
 from inplace_lint.workspace.import_graph import Graph
 from inplace_lint.workspace.training.uses import last_word
@@ -87,7 +91,7 @@ class _Calls:
     """
 
     def __init__(self, tree: ast.Module) -> None:
-        self.functions = _functions(tree)
+        self.functions, self.imports = _functions(tree), _imports(tree)
         self.settings = dict(_settings(tree))
         self.calls: dict[str, list[tuple[ast.AST, ast.Call]]] = {}
         self.made: dict[str, set[str]] = {}
@@ -110,7 +114,7 @@ class _Calls:
 
     def _scope(self, scope: ast.AST) -> _Bound:
         if scope not in self._bound:
-            self._bound[scope] = _Bound(scope, self.functions, self.settings.get(scope, frozenset()))
+            self._bound[scope] = _Bound(scope, self.functions, self.settings.get(scope, frozenset()), self.imports)
         return self._bound[scope]
 
 
@@ -139,10 +143,16 @@ def _within(scope: ast.AST) -> Iterator[ast.AST]:
 
 
 class _Bound:
-    """The variables of a function, with the expressions that they are bound to; `settings` are attributes of `self`."""
+    """
+    The variables of a function, with the expressions that they are bound to, or that are put into them.
 
-    def __init__(self, scope: ast.AST, functions: frozenset[str], settings: frozenset[str]) -> None:
-        self.functions, self.settings = functions, settings
+    `settings` are attributes of `self`; `imports` the whole names of what the file imports.
+    """
+
+    def __init__(
+        self, scope: ast.AST, functions: frozenset[str], settings: frozenset[str], imports: Mapping[str, str]
+    ) -> None:
+        self.functions, self.settings, self.imports = functions, settings, imports
         self._asked: set[str] = set()
         self.values: dict[str, list[ast.expr | None]] = {}
         for node in _within(scope):
@@ -156,10 +166,14 @@ class _Bound:
                     self._bind(target, ast.Constant(0) if _trains(body, target) else iterable)
                 case ast.arg(name):
                     self.values.setdefault(name, []).append(None)
+                case ast.Attribute(ast.Name(name), word) if word.removesuffix("_") in _flags():
+                    self.values.setdefault(name, []).append(None)  # it may be told to require grad
                 case _:
                     pass
 
     def _bind(self, target: ast.expr, value: ast.expr | None) -> None:
+        if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+            self.values.setdefault(target.value.id, []).append(value)
         for node in ast.walk(target):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 self.values.setdefault(node.id, []).append(value)
@@ -181,6 +195,8 @@ class _Bound:
                 return self._most((left, right), depth)
             case ast.Tuple(items) | ast.List(items):
                 return self._most(items, depth) if items else _Passed.UNKNOWN
+            case ast.Call(function, _, keywords) if self._makes(function, keywords):
+                return _Passed.DATA
             case ast.Call(function, arguments):
                 return self._called(function, arguments, depth)
             case _:
@@ -209,8 +225,47 @@ class _Bound:
             case _:
                 return inner
 
+    def _makes(self, function: ast.expr, keywords: Sequence[ast.keyword]) -> bool:
+        """Check whether a call is of a framework's function that makes a tensor, which is not told to require grad."""
+        name, _, rest = (
+            ast.unparse(function).partition(".") if isinstance(function, ast.Name | ast.Attribute) else ("",) * 3
+        )
+        whole = self.imports.get(name, "")
+        known = next((one for one in frameworks() if whole.partition(".")[0] in framework(one).packages), None)
+        if known is None or any(keyword.arg == framework(known).requires_grad for keyword in keywords):
+            return False
+        return _is_factory(known, f"{whole}.{rest}" if rest else whole)
+
     def _most(self, nodes: Iterable[ast.expr | None], depth: int) -> _Passed:
         return max((self.kind(node, depth + 1) for node in nodes), default=_Passed.UNKNOWN)
+
+
+@cache
+def _flags() -> frozenset[str]:
+    return frozenset(framework(known).requires_grad for known in frameworks())
+
+
+@cache
+def _is_factory(known: str, name: str) -> bool:
+    """Check whether a function of a framework makes a leaf that requires no grad by default."""
+    results = [form.returns[-1] for form in load(known).forms(name) if form.returns]
+    return bool(results) and all(one.leaf and one.rg is not None for one in results)
+
+
+def _imports(tree: ast.Module) -> dict[str, str]:
+    """Return the whole names of what a file imports."""
+    found: dict[str, str] = {}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names):
+                found.update(
+                    (one.asname, one.name) if one.asname else (one.name.partition(".")[0],) * 2 for one in names
+                )
+            case ast.ImportFrom(str(module), names, 0):
+                found.update((one.asname or one.name, f"{module}.{one.name}") for one in names)
+            case _:
+                pass
+    return found
 
 
 def _settings(tree: ast.Module) -> Iterator[tuple[ast.AST, frozenset[str]]]:

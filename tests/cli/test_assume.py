@@ -140,6 +140,13 @@ IN_EVALUATION = {
     "is there": "        if self.head.decode is not None and not self.training:\n"
     "            self.head.decode.most = 3\n            out = DECODED\n        return out\n",
 }
+WITH_TARGET = """\
+        if self.training and target is None:
+            raise ValueError
+        if {test}:
+            return out.sum()
+        return DECODED
+"""
 IN_TRAINING = {
     "always": "        return DECODED\n",
     "both": "        if self.training:\n            return DECODED\n        return DECODED * 2\n",
@@ -170,6 +177,36 @@ def test_a_method_that_the_project_runs_in_evaluation_only_is_counted_and_not_to
     for path in (".", "head.py"):
         status, out, _ = lint("--output-format=concise", "--exclude", "helper.py", path)
         assert (status, out) == QUIET[:2]
+
+
+@pytest.mark.parametrize(
+    ("returned", "told"),
+    [
+        ("DECODED if mode == 'predict' else out", False),
+        ("out if mode != 'predict' else DECODED", False),
+        ("out if mode == 'predict' else DECODED", True),
+        ("DECODED if mode == 'loss' else out", True),
+    ],
+)
+def test_a_method_that_the_project_runs_in_a_mode_of_inference_only_is_counted_and_not_told(lint, tree, returned, told):
+    (tree / "head.py").write_text(DETECTOR)
+    model = MODEL.replace("Head()", "head").replace("self, exports", "self, head, exports").replace("x):", "x, mode):")
+    (tree / "model.py").write_text(f"{model}        return {returned}\n".replace("DECODED", "self.head.decode(out)"))
+    assert ("head.py:15:9: " in lint("--output-format=concise", "--exclude", "helper.py", ".").out) is told
+
+
+@pytest.mark.parametrize(
+    ("test", "told"),
+    [("target is not None", False), ("not target is None", False), ("target is None", True), ("self.exports", True)],
+)
+def test_what_training_leaves_without_is_evaluation(lint, tree, test, told):
+    (tree / "head.py").write_text(DETECTOR)
+    model = (
+        MODEL.replace("Head()", "head").replace("self, exports", "self, head, exports").replace("x):", "x, target):")
+    )
+    body = WITH_TARGET.format(test=test).replace("DECODED", "self.head.decode(out)")
+    (tree / "model.py").write_text(model + body)
+    assert ("head.py:15:9: " in lint("--output-format=concise", "--exclude", "helper.py", ".").out) is told
 
 
 @pytest.mark.parametrize("body", IN_TRAINING.values(), ids=IN_TRAINING)
@@ -268,6 +305,23 @@ def test_what_is_made_of_numbers_that_an_object_keeps_is_data(lint, tree):
         NOISE.format(low=0.1, kept="low", more="") + "\n    def tie(self, x):\n        self.high = x\n"
     )
     assert "helper.py:6:5: warning[IPL101]" in lint("--output-format=concise", ".").out
+
+
+@pytest.mark.parametrize(
+    ("made", "told"),
+    [
+        ("weight = torch.zeros(x.size(0)); weight = scale(weight)", False),
+        ("kept = torch.full(x.shape, x.size(0)); kept[0] = 1; weight = scale(kept[1:])", False),
+        ("kept = torch.zeros(x.size(0)); kept[0] = x[0]; weight = scale(kept)", True),
+        ("kept = torch.zeros(x.size(0), requires_grad=True); weight = scale(kept)", True),
+        ("kept = torch.zeros(x.size(0)); kept.requires_grad_(); weight = scale(kept)", True),
+        ("kept = torch.zeros(x.size(0)); kept.requires_grad = True; weight = scale(kept)", True),
+    ],
+)
+def test_what_a_function_of_the_framework_made_is_data_until_something_else_is_put_in(lint, tree, made, told):
+    (tree / "filter.py").write_text(FILTER.format(call=made))
+    found = lint("--output-format=concise", ".").out
+    assert ("helper.py:6:5: " in found) is told, found
 
 
 @pytest.mark.parametrize(

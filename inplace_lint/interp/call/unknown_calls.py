@@ -86,12 +86,16 @@ def _is_tensor(state: State, value: Value) -> bool:
 
 
 def _kind(state: State, function: Value) -> str:
-    """Return the kind of what a method of an unknown value returns: a number from those that search a sequence."""
+    """Return the kind of what a method of an unknown value returns: a number from a shape or a search."""
     match state.symbols.key(function) if isinstance(function, Sym) else None:
-        case (origins.ATTRIBUTE, int(), str(name)) if name in _SEARCHES:
+        case (origins.ATTRIBUTE, int(owner), str(name)) if name in _SEARCHES or _is_shape(state.symbols.keys[owner]):
             return "number"
         case _:
             return ""
+
+
+def _is_shape(key: object) -> bool:
+    return isinstance(key, tuple) and key[0] is origins.SHAPE
 
 
 # Methods of Python's sequences and texts; tensors have none of them.

@@ -63,16 +63,26 @@ def _check(
 
 
 def _is_reset(interp: Interpreter, frame: Frame, at: int, target: ir.Expr) -> bool:
-    """Check whether the innermost loop around a sum sets it to a number again, as after some steps: it keeps little."""
+    """
+    Check whether a sum keeps little: the innermost loop around it sets it anew, as after some steps.
+
+    A variable of a function in which no loop is around the sum is gone when the function returns.
+    """
     around: tuple[object, ...] = ()
+
+    def same(one: object) -> bool:
+        return isinstance(one, ir.Name | ir.Attr) and text_of(one) == text_of(target)
+
     for part in parts_of(interp.context.body(frame)):
         if isinstance(part, ir.For | ir.While):
             inside = tuple(parts_of(part.body))
             around = inside if any(getattr(one, "at", None) == at for one in inside) else around
+    if not around and frame.closure is not None and isinstance(target, ir.Name):
+        return target.id in frame.closure.function.local
     return any(
         isinstance(part, ir.Assign)
-        and isinstance(part.value, ir.Const)
-        and any(isinstance(one, ir.Name | ir.Attr) and text_of(one) == text_of(target) for one in part.targets)
+        and any(map(same, part.targets))
+        and not any(same(one) for one in parts_of((part.value,)))
         for part in around
     )
 

@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from inplace_lint.core.event import Escaped, Performed, Site, Spelling
+from inplace_lint.core.event import Escaped, Performed, Site, Spelling, Touch
 from inplace_lint.domain.heap import Names, Tensor, Write
 from inplace_lint.domain.values import Ref
 from inplace_lint.effects.write_evidence import parts
@@ -52,8 +52,9 @@ def check_read(call: Call, part: str, expr: ir.Name, tensor: Tensor, known: Writ
     frame, state = call.frame, call.state
     if known.touch.flag is not None or not tensor.sure:
         return
-    if is_blank(call, tensor) and state.storages[tensor.storage].writes[0].touch == known.touch:
-        return  # it had no values before, and whoever reads it is to read these
+    made_for_it = is_blank(call, tensor) or _is_own_copy(call, tensor)
+    if made_for_it and state.storages[tensor.storage].writes[0].touch == known.touch:
+        return  # whoever reads it is to read these values: it had none before, or another tensor has them
     if (frame.env.id, expr.id) not in known.names | known.through:
         return
     inner = _call_that_wrote(frame, known.touch.site)
@@ -62,6 +63,8 @@ def check_read(call: Call, part: str, expr: ir.Name, tensor: Tensor, known: Writ
     body = (
         frame.closure.function.body if frame.closure is not None else call.interp.context.code(inner.place.slice).body
     )
+    if frame.closure is not None and next_use.drops(body, call.at):
+        return
     beside = _is_beside_itself(call, part, tensor)
     if is_told(call, body, known.touch.site, inner, expr.id, beside=beside, apart=True):
         return
@@ -124,8 +127,21 @@ def is_argument(call: Call, name: str) -> bool:
 
 def is_blank(call: Call, tensor: Tensor) -> bool:
     """Check whether a tensor is memory that was made without values, or a part of it: it is there to be written."""
+    made = _made(call, tensor)
+    return made is not None and made.op in call.facts.framework.blank
+
+
+def _is_own_copy(call: Call, tensor: Tensor) -> bool:
+    """Check whether the function that runs has made a copy of another tensor, one of which is to be written."""
+    made, copies = _made(call, tensor), call.facts.framework.words.get("copy")
+    here = made is not None and (made.site.place.slice, made.site.caller) == (call.frame.slice, call.frame.caller)
+    return here and made is not None and made.op.rpartition(".")[2] == copies
+
+
+def _made(call: Call, tensor: Tensor) -> Touch | None:
+    """Return how a tensor was made, or what it is a part of."""
     base = tensor if tensor.base is None else call.state.tensor(tensor.base)
-    return base is not None and base.made is not None and base.made.op in call.facts.framework.blank
+    return None if base is None else base.made
 
 
 def _call_that_wrote(frame: Frame, site: Site) -> Site | None:
@@ -200,26 +216,30 @@ def _function_behind(call: Call, site: Site, inner: Site) -> tuple[ir.Function, 
 
 def _is_meant(function: ir.Function, text: str, skip: int, found: ir.Call, name: str, *, beside: bool) -> bool:
     """
-    Check whether a function says that it writes, or returns the very argument that it writes.
+    Check whether a function says that it writes, returns nothing, or returns the very argument that it writes.
 
     A caller that computes something from both, `beside` each other, takes them for two tensors.
     """
-    if _IN_PLACE.search(text):
+    results = [node.value for node in parts(function.body) if isinstance(node, ir.Return) and node.value is not None]
+    if _IN_PLACE.search(text) or not (results or function.is_generator):
         return True
     passed = [at for at, value in enumerate(found.args) if isinstance(value, ir.Name) and value.id == name]
     params = {param.name for at in passed for param in function.params[at + skip : at + skip + 1]}
     params |= {
         word.name for word in found.keywords if word.name and isinstance(word.value, ir.Name) and word.value.id == name
     }
-    results = [node.value for node in parts(function.body) if isinstance(node, ir.Return)]
     flat = [item for value in results for item in (value.items if isinstance(value, ir.Sequence) else (value,))]
     return not beside and any(isinstance(item, ir.Name) and item.id in params for item in flat)
 
 
 def _call_at(node: object, at: int) -> ir.Call | None:
-    """Return the call with this ordinal in a piece of code, unless it is a statement of its own."""
-    if isinstance(node, ir.ExprStmt) and isinstance(node.value, ir.Call) and node.value.at == at:
-        return None
+    """Return the call with this ordinal in a piece of code, unless it or a part of it is a statement of its own."""
+    if isinstance(node, ir.ExprStmt):
+        value = node.value
+        while isinstance(value, ir.Subscript):
+            value = value.value
+        if isinstance(value, ir.Call) and value.at == at:
+            return None
     if isinstance(node, ir.Call) and node.at == at:
         return node
     if isinstance(node, tuple):

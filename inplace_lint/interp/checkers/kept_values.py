@@ -217,7 +217,7 @@ def _check_kept(
         for write in writes:
             # An item of a state is a view of its own, so that a write to the module is one of another tensor.
             if write.clock > kept.clock and (
-                write.tensor != ref
+                write.tensor != ref and not write.moved
                 if how is traits.STATE_OF
                 else write.tensor == ref
                 and _through_a_variable(state, write)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from inplace_lint.core.event import Spelling, Touch
 from inplace_lint.core.span import Place
-from inplace_lint.domain import origins, unknown_history
+from inplace_lint.domain import origins, traits, unknown_history
 from inplace_lint.domain.heap import ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
@@ -286,7 +286,8 @@ def call_method(
 
 def _number_of(state: State, value: Value) -> Value:
     """Return an operand, taken for a number where it is a setting: a part of what a constructor was given."""
-    return Sym(value.id, "number") if isinstance(value, Sym) and not value.kind and _is_setting(state, value) else value
+    is_open = isinstance(value, Sym) and value.kind in {"", "input"} and not state.has_trait(traits.IS_TENSOR, value.id)
+    return Sym(value.id, "number") if is_open and isinstance(value, Sym) and _is_setting(state, value) else value
 
 
 def _is_setting(state: State, value: Sym) -> bool:
@@ -294,6 +295,9 @@ def _is_setting(state: State, value: Sym) -> bool:
         case (origins.ATTRIBUTE, int() as number, _) | (origins.ITEM, Sym(number), _):
             inner = state.symbols.keys[number]
             return unknown_history.is_given_to_constructor(inner) or _is_setting(state, Sym(SymId(number)))
+        case (origins.BINARY, _, left, right, *_):
+            parts = [part for part in (left, right) if isinstance(part, Sym) and part.kind != "number"]
+            return bool(parts) and all(_is_setting(state, part) for part in parts)
         case _:
             return False
 

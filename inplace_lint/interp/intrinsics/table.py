@@ -140,7 +140,7 @@ def set_tensor_attribute(
         source = state.tensor(value)
         same = source is not None and (source.storage, source.part) == (tensor.storage, tensor.part)  # `w.data *= 2`
         if tensor.leaf and tensor.rg and not same:
-            state.write(tensor.storage, Write(touch, 0, False, 0, frozenset(), tensor=ref))
+            state.write(tensor.storage, Write(touch, 0, False, 0, frozenset(), tensor=ref, moved=True))
         storage = source.storage if source is not None else state.new_storage()
         state.put(ref, replace(tensor, storage=storage))
     else:

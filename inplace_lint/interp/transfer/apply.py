@@ -115,6 +115,7 @@ def _select(
 ) -> Call | None:
     """Bind the call to the first form of the op that takes these arguments and whose guard is not known to be false."""
     thing = None if instance is None else state.instance(instance)
+    taken = frozenset[str]()
     for number, form in enumerate(forms):
         bound = bind(form.args, arguments)
         if bound is None:
@@ -123,12 +124,14 @@ def _select(
         _materialise(interp, frame, state, facts, form, values, at)
         binding = Binding(state, form, default_values(form.args, values), frozenset(values), exprs, thing, instance)
         verdict = holds(form.condition, binding)
-        if verdict is not False:
-            call = Call(interp, frame, facts, binding, at, spelled, form.name)
-            if verdict is None:
-                call.doubt = binding.sentence(form.condition)
-                call.written = _always_written(form, forms[number + 1 :])
-            return call
+        if verdict is False:
+            taken |= binding.taken(form.condition)
+            continue
+        call = Call(interp, frame, facts, binding, at, spelled, form.name, doubt=taken)
+        if verdict is None:
+            call.doubt |= binding.sentence(form.condition)
+            call.written = _always_written(form, forms[number + 1 :])
+        return call
     return None
 
 

@@ -8,7 +8,7 @@ from dataclasses import field
 from typing import Any
 
 from inplace_lint.core.records import dataclass, replace
-from inplace_lint.domain import origins, rearrangement, shape_rules
+from inplace_lint.domain import origins, rearrangement, shape_rules, traits, unknown_history
 from inplace_lint.domain.heap import Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, NOT_TENSORS, Const, Dotted, Ref, Sym, Three, Tuple, Value
@@ -138,6 +138,17 @@ class Binding:
                 found.add(self._sentence(atom))
         return frozenset(found)
 
+    def taken(self, guard: Guard | None) -> frozenset[str]:
+        """Return the assumptions, as phrases, that operands of which only that is unknown are tensors, not numbers."""
+        found: set[str] = set()
+        for atom in atoms(guard):
+            value = self.value(atom.args[0]) if atom.name == "tensor" else None
+            if type(value) is Sym and not _is_shown(self.state, value):
+                sentence = f"`{text_of(self.exprs.get(atom.args[0])) or atom.args[0]}` is a tensor"
+                self.state.set_trait(traits.TAKEN_FOR_TENSOR, sentence, value.id)
+                found.add(sentence)
+        return frozenset(found)
+
     def _sentence(self, atom: Atom) -> str:
         tensor = self.tensor(atom.args[0])
         subject = text_of(self.exprs.get(atom.args[0])) or atom.args[0]
@@ -228,6 +239,12 @@ def _tensor(call: Binding, name: str) -> Three:
     if isinstance(value, Sym) and value.kind not in NOT_TENSORS:
         return True if value.kind == "tensor" or opaque_modules.is_output(call.state, value) else None
     return False
+
+
+def _is_shown(state: State, value: Sym) -> bool:
+    """Check whether an unknown value certainly is a tensor: it is used, annotated or computed as one."""
+    known = value.kind == "tensor" or state.has_trait(traits.IS_TENSOR, value.id)
+    return known or bool(unknown_history.nodes_behind(state, value))
 
 
 def _basic(call: Binding, name: str) -> Three:

@@ -161,6 +161,8 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Value
     ref, source = sources[0]
     layout = shapes.of_view(call.binding, fact, source)
     kind, doubt = _stated_kind(call, fact, ref, source, layout)
+    if kind is View.EXPANDED:
+        layout["contiguous"] = False
     if kind in {View.DETACH, View.DATA, View.UNTRACKED}:
         return state.new(_cut(call, source, kind, doubt))
     kind, rg = _view_kind(call, fact, kind, source, rg)
@@ -199,12 +201,7 @@ def _stated_kind(
         return kind, source.doubt | {f"`{short(call.name)}` returns a view here, not a copy"}
     if kind is not View.EXPANDED or fact.shape is None:
         return kind, source.doubt
-    repeats = overlap.expands(call.state, ref, source, layout["sizes"])
-    if repeats is not True and shapes.names_own(call.binding, fact.shape, ref):
-        return View.SINGLE, source.doubt
-    if repeats is None:
-        return kind, source.doubt | {f"`{short(call.name)}` repeats elements here"}
-    return kind if repeats else View.SINGLE, source.doubt
+    return kind if overlap.expands(call.state, ref, source, layout["sizes"]) else View.SINGLE, source.doubt
 
 
 def _on_array(call: Call, name: str, fact: ReturnFact, made: Value) -> Value:

@@ -231,31 +231,6 @@ def symbol(state: State, tensor: Value) -> Sym:
     return state.symbols.sym((origins.SHAPE, (tensor,)), "sequence")
 
 
-def names_own(binding: Binding, fact: ShapeFact, ref: Ref) -> bool:
-    """Check whether the sizes that an expansion asks for are those of the tensor itself, whatever they are."""
-    state, values = binding.state, [binding.value(str(name)) for name in fact.args]
-    if fact.rule is ShapeRule.LIKE:
-        return values[0] is not None and state.ref(values[0]) == ref
-    asked, items = values[1], _items(state, values[1]) or ()
-    if len(items) == 1 and not _is_size(items[0]):
-        asked, items = items[0], _items(state, items[0]) or ()
-    kept = all(item == Const(-1) or _is_of(state, item, ref, at) for at, item in enumerate(items))
-    return _is_of(state, asked, ref) or (bool(items) and kept)
-
-
-def _is_of(state: State, value: Value | None, ref: Ref, axis: int | None = None) -> bool:
-    """Check whether an unknown value is the shape of a tensor, or the size of one of its axes."""
-    match state.symbols.key(value) if isinstance(value, Sym) else None:
-        case (origins.ITEM, Ref() | Sym() as whole, Const(at)) if at == axis is not None:
-            return _is_of(state, whole, ref)
-        case (origins.SHAPE, (Ref() | Sym() as of,)) if axis is None:
-            return state.ref(of) == ref
-        case (origins.SHAPE, int(of)) if axis is None:
-            return state.trait(traits.TENSOR, SymId(of)) == ref
-        case _:
-            return False
-
-
 def size_symbol(state: State, tensor: Value, axis: int) -> Sym:
     """Return the size of an axis as an unknown value."""
     return state.symbols.sym((origins.ITEM, symbol(state, tensor), Const(axis)), "number")

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
 
-from inplace_lint.effects.mode_conditions import Conditions, in_evaluation, without_gradients
+from inplace_lint.effects.mode_conditions import Conditions, Sides, in_evaluation, without_gradients, without_sign
 from inplace_lint.knowledge.facts import framework, frameworks
 
 _RECORDS_NOTHING = "forward"  # the method of a custom function that runs with gradients off
@@ -55,7 +55,7 @@ class Walk:
     """
     A walk over a file for the uses of all names, and for those that are assigned what a call of a name `made`.
 
-    `renamed` are those that an import gives another name.
+    `renamed` are those that an import gives another name; `implied` the conditions that hold in evaluation only.
     """
 
     uses: dict[str, list[Use]] = field(default_factory=dict)
@@ -76,6 +76,7 @@ class Walk:
     bound: str = ""
     passing: bool = False
     variables: frozenset[str] = frozenset()
+    implied: frozenset[tuple[str, bool]] = frozenset()
 
     def block(self, body: Sequence[ast.AST], *, evaluates: bool = False, unrecorded: bool = False) -> None:
         """Walk statements that follow each other; what follows a branch that training leaves is evaluation."""
@@ -87,13 +88,22 @@ class Walk:
                 self.bound = _only_target(node)
             self.node(node)
             if isinstance(node, ast.If):
-                self.evaluates |= self.held.hold_after(node, in_evaluation)
+                self.evaluates |= self.held.hold_after(node, self._in_evaluation)
+                condition = self.held.leaves_with(node, self._in_evaluation)
+                if condition is not None:
+                    self.implied |= {without_sign(condition)}
                 self.unrecorded |= self.held.hold_after(node, without_gradients)
         self.evaluates, self.unrecorded = before
 
+    def _in_evaluation(self, test: ast.expr) -> Sides:
+        """Return whether a condition holds in evaluation only, by itself or by what earlier branches left with."""
+        text, side = without_sign(test) if self.implied else ("", True)
+        known = (text, side) in self.implied, (text, not side) in self.implied
+        return known if any(known) else in_evaluation(test)
+
     def _branches(self, node: ast.If | ast.IfExp) -> None:
         self.node(node.test)
-        evaluates = self.held.sides(node.test, in_evaluation)
+        evaluates = self.held.sides(node.test, self._in_evaluation)
         unrecorded = self.held.sides(node.test, without_gradients)
         for part, side, off in zip((node.body, node.orelse), evaluates, unrecorded, strict=True):
             self.block(part if isinstance(part, list) else [part], evaluates=side, unrecorded=off)
@@ -244,6 +254,7 @@ _OF_BODIES = (
     "methods",
     "held",
     "variables",
+    "implied",
 )
 
 
