@@ -32,7 +32,7 @@ def write(
     *,
     nothing: str = NOTHING,
 ) -> None:
-    """Write the report of a run, `nothing` if there are no findings, to stdout or a file, and a GitHub job's summary."""
+    """Write the report of a run to stdout or a file, and the summary of a GitHub job."""
     color = terminal.wants_color(settings.color, is_file=output_file is not None)
     width = terminal.PLAIN_WIDTH if output_file is not None else terminal.width()
     for book in outcome.notebooks.values():
@@ -47,12 +47,8 @@ def write(
     if settings.output_format == "github" and (place := os.environ.get("GITHUB_STEP_SUMMARY")):
         put_text(Path(place), job_summary(report), end=True)
     if is_for_people:
-        fixed, shown = (fixes.fixed, fixes.shown(report.say)) if fixes is not None else ((), "")
-        counts = Counts(
-            len(outcome.failures), sum(outcome.hidden.values()), tuple(fixed), outcome.assumed, outcome.set_aside, nothing
-        )
-        line = summary(outcome.findings, counts, report.say, color=color)
-        ending = line + "\n" + fixable(outcome.findings, report.say, unsafe=unsafe)
+        ending = _ending(outcome, report, fixes, nothing)
+        shown = fixes.shown(report.say) if fixes is not None else ""
         text += shown + (_broken(ending, width) if stream is not None and stream.isatty() else ending)
     if settings.statistics:
         numbers = statistics(outcome.findings, outcome.counters, outcome.seconds, report.say)
@@ -64,6 +60,15 @@ def write(
         streams.write(sys.stdout if fixes is None else fixes.out, text)
     else:
         put_text(output_file, text)
+
+
+def _ending(outcome: Outcome, report: Report, fixes: FixRun | None, nothing: str) -> str:
+    """Return the last lines: what was found, or `nothing`, and what can be fixed."""
+    fixed = () if fixes is None else tuple(fixes.fixed)
+    known = sum(outcome.hidden.values())
+    counts = Counts(len(outcome.failures), known, fixed, outcome.assumed, outcome.set_aside, nothing)
+    line = summary(outcome.findings, counts, report.say, color=report.color)
+    return f"{line}\n{fixable(outcome.findings, report.say, unsafe=report.unsafe)}"
 
 
 def _broken(text: str, width: int) -> str:

@@ -92,7 +92,11 @@ class Lookup:
 
     @remembered
     def _folders(self, folder: str) -> tuple[str, ...]:
-        """Return the folders in which an absolute import from this folder is looked up, the nearest first."""
+        """
+        Return the folders in which an absolute import from this folder is looked up, the nearest first.
+
+        The last one is this folder inside of a package, which is where scripts that run there find it.
+        """
         here = folder
         while here != self.root and self._exists(posixpath.join(here, INIT)) and posixpath.dirname(here) != here:
             here = posixpath.dirname(here)
@@ -100,4 +104,4 @@ class Lookup:
         while here != self.root and posixpath.dirname(here) != here:
             here = posixpath.dirname(here)
             found.append(here)
-        return (*found, posixpath.join(self.root, "src"))
+        return (*found, posixpath.join(self.root, "src"), *([folder] if folder != found[0] else []))

@@ -51,6 +51,16 @@ def project(folder):
     return folder
 
 
+def test_a_script_in_a_package_imports_what_lies_beside_it(lint, folder):
+    (folder / "parts").mkdir()
+    (folder / "parts" / "__init__.py").write_text("")
+    (folder / "parts" / "layers.py").write_text(LAYERS)
+    (folder / "parts" / "model.py").write_text(MODEL)
+    assert rows(folder, lint("check", "parts", "--output-format", "json", "--no-cache")) == [
+        ("parts/layers.py", 5, "IPL101")
+    ]
+
+
 @pytest.mark.parametrize("line", ["from parts import layers", "from . import layers"])
 def test_a_module_in_a_folder_without_an_init_file_is_found(lint, folder, line):
     (folder / "parts").mkdir()
