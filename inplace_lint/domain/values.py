@@ -213,6 +213,11 @@ def is_key(value: Value) -> bool:
     return isinstance(value, Const | Dotted | ClassValue) or (isinstance(value, Sym) and value.kind == "name")
 
 
+def may_be_key(value: Value) -> bool:
+    """Check whether a dict may keep an item under a value: a known key, or an unknown value, which equals itself."""
+    return isinstance(value, Sym) or is_key(value)
+
+
 def is_absent(keys: Collection[object], key: Value) -> bool:
     """Check whether none of the keys of a dict is equal to another key: the name of a parameter may be any text."""
     named = isinstance(key, Sym)
