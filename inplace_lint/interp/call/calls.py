@@ -293,7 +293,10 @@ def _inline(
         results.append((outcome.state, _result(outcome, function, inner.env)))
     if not results and raised and interp.fuel.counters["dropped_sides"] > sides:
         # Every side that was followed raises, but not every side was followed: the call may return as well.
-        other = raised[0].state.fork() if interp.fuel.listens else raised.pop(0).state
+        surest = min(raised, key=lambda outcome: len(outcome.state.assumptions))
+        other = surest.state.fork()
+        if not interp.fuel.listens:
+            raised.remove(surest)
         other.modes = before
         path_condition.forget(other, learned)
         results = unknown_call(interp, frame, other, closure, Arguments(tuple(values.values())), site.place.at)
