@@ -24,6 +24,7 @@ from inplace_lint.domain.values import (
     Sym,
     Tuple,
     Value,
+    are_distinct,
     is_key,
     key_of,
     may_be_key,
@@ -202,7 +203,7 @@ def _sequence(interp: Interpreter, frame: Frame, state: State, expr: ir.Sequence
 def _display(state: State, kind: str, items: tuple[Value, ...], exact: bool) -> Value:
     if kind == "tuple":
         return Tuple(items, exact)
-    return state.new(ListObject(items, exact, kind))
+    return state.new(ListObject(items, exact and (kind != "set" or are_distinct(items)), kind))
 
 
 def _dict(interp: Interpreter, frame: Frame, state: State, expr: ir.DictDisplay) -> Results:
@@ -295,7 +296,7 @@ def _collected(state: State, kind: str, pairs: tuple[tuple[Value, Value], ...], 
         keyed = {key_of(key): value for key, value in pairs if may_be_key(key)}
         known = exact and len(keyed) == len(pairs) and all(is_key(key) for key, _ in pairs)
         return state.new(DictObject(keyed, known))
-    return state.new(ListObject(tuple(value for _, value in pairs), exact, "set" if kind == "set" else "list"))
+    return _display(state, "set" if kind == "set" else "list", tuple(value for _, value in pairs), exact)
 
 
 def _lambda(interp: Interpreter, frame: Frame, state: State, expr: ir.Lambda) -> Results:

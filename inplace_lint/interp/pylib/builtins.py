@@ -23,6 +23,7 @@ from inplace_lint.domain.values import (
     Sym,
     Tuple,
     Value,
+    are_distinct,
     is_key,
     key_of,
     may_be_key,
@@ -110,7 +111,8 @@ def _list(request: Request) -> Results:
         return [(request.state, Tuple(found.items, found.exact))]
     kind = "set" if request.function.name in {"set", "frozenset"} else "list"
     items = tuple(dict.fromkeys(found.items)) if kind == "set" else found.items
-    exact = found.exact and request.arguments.named("maxlen") is None
+    known = kind != "set" or are_distinct(items)
+    exact = found.exact and known and request.arguments.named("maxlen") is None
     return [(request.state, request.state.new(ListObject(items, exact, kind)))]
 
 

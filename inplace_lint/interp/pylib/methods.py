@@ -14,6 +14,7 @@ from inplace_lint.domain.values import (
     Ref,
     Tuple,
     Value,
+    are_distinct,
     is_absent,
     is_key,
     key_of,
@@ -77,7 +78,7 @@ def _list_method(
         case "append" | "add" | "appendleft" if first is not None:
             interp.listeners.store(state, Place(frame.slice, at), first, inner.items)
             items = (first, *inner.items) if name == "appendleft" else (*inner.items, first)
-            state.put(ref, replace(inner, items=items))
+            state.put(ref, replace(inner, items=items, exact=inner.exact and (name != "add" or are_distinct(items))))
         case "extend" | "update" if first is not None:
             more = interp.turns(frame, state, first, None, at)
             for item in more.items:
