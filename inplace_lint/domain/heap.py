@@ -229,7 +229,12 @@ class ListObject:
 
 @dataclass(frozen=True, slots=True)
 class DictObject:
-    """A dict of constants and classes; `exact`: `items` are certainly all; `default` is the value of a missing key."""
+    """
+    A dict; `exact`: `items` are certainly all; `default` is the value of a missing key.
+
+    Keys are constants, classes and unknown values. Of the unknown ones each is taken to be another key, but it may be
+    any of those that are not there: with one, a dict is not `exact`.
+    """
 
     items: Mapping[object, Value]
     exact: bool = True

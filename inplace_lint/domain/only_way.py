@@ -46,8 +46,11 @@ def certain(
     passes = {above for above, node in state.nodes.items() if node.passes and node.passes in assumed}
     if not passes or elsewhere is None:
         return sure
+    if not (asked is not None or _feeds_training(state, starts, number)):
+        return sure
+    sure |= _passed(state, starts, number, passes, elsewhere)
     trained = _trained(state, _below(state, (number,))) - _trained(state, _below(state, starts, {number})) - elsewhere
-    if not trained or not (asked is not None or _feeds_training(state, starts, number)):
+    if not trained:
         return sure
     on_the_way = passes - _below(state, (number,)).keys()
     found = {state.nodes[one].passes for one in on_the_way}
@@ -55,6 +58,21 @@ def certain(
         if not trained <= _trained(state, _below(state, (number,), {one})):
             found.add(state.nodes[one].passes)
     return sure | found
+
+
+def _passed(
+    state: State, starts: Collection[NodeId], number: NodeId, calls: Collection[NodeId], elsewhere: frozenset[RefId]
+) -> frozenset[str]:
+    """Return that a gradient passes unknown calls above a node, where something is only trained by what leads there."""
+    certain, open_ = set[str](), set[str]()
+    for call in calls:
+        below = {into: _below(state, (into,)) for into in state.nodes[call].inputs}
+        leading = [into for into, found in below.items() if number in found]
+        if leading:
+            others = _below(state, [*starts, *(into for into in below if into not in leading)], {call})
+            only = _trained(state, _below(state, leading)) - _trained(state, others) - elsewhere
+            (certain if only else open_).add(state.nodes[call].passes)
+    return frozenset(certain - open_)
 
 
 def _granted(state: State, loss: Sequence[Tensor], starts: Iterable[NodeId], number: NodeId) -> frozenset[str]:

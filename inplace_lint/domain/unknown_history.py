@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from inplace_lint.domain import origins, tape, traits
-from inplace_lint.domain.heap import DictObject, Instance, ListObject
+from inplace_lint.domain.heap import DictObject, Instance, ListObject, Node, Tensor
 from inplace_lint.domain.origins import Origin
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NOT_TENSORS, ClassValue, Const, NodeId, Ref, RefId, Sym, SymId, Tuple, Value
@@ -88,6 +88,15 @@ def is_given_to_constructor(key: object) -> bool:
             return function.rpartition(".")[2] == "__init__"
         case _:
             return False
+
+
+def view_of(state: State, method: Sym) -> Sym | None:
+    """Return the mapping whose keys, values or both an unknown method lists; None for another one."""
+    match state.symbols.keys[method.id]:
+        case (origins.ATTRIBUTE, int(number), "keys" | "values" | "items"):
+            return Sym(SymId(number))
+        case _:
+            return None
 
 
 def is_setting(state: State, value: Sym) -> bool:
@@ -164,6 +173,30 @@ def _items(state: State, value: Value) -> Collection[Value]:
             return attrs.values()
         case _:
             return ()
+
+
+def choose(state: State, item: Sym, values: Collection[Value]) -> None:
+    """Record that an unknown value is one of these tensors: a gradient of it comes to one of them."""
+    tensors = [tensor for value in values if (tensor := state.tensor(value)) is not None]
+    if len(tensors) < len(values) or state.modes.grad is False or state.ref(item) is not None:
+        return
+    nodes, leaves = sources(state, values)
+    if not nodes:
+        return
+    node = state.record(Node("__getitem__", None, nodes, (), frozenset(), _CHOSEN, leaves))
+    sure = all(tensor.rg is True and tensor.nodes for tensor in tensors)
+    made = Tensor(
+        storage=state.new_storage(),
+        rg=True if sure else None,
+        leaf=False if sure else None,
+        nodes=(node,),
+        why="" if sure else _CHOSEN,
+        framework=tensors[0].framework,
+    )
+    state.tensor_of(item, made)
+
+
+_CHOSEN = "`__getitem__` passes the gradient on"
 
 
 def is_object(state: State, function: Value) -> bool:

@@ -13,7 +13,7 @@ the same unknown value is the same `Sym`, and a condition on it takes the same s
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field
 from typing import NamedTuple, NewType
 
@@ -211,6 +211,16 @@ NAMES = "vars"  # the builtin that is the mapping of the names of a module, or o
 def is_key(value: Value) -> bool:
     """Check whether a value can be the key of a known dict: a constant, a class, or the name of a parameter."""
     return isinstance(value, Const | Dotted | ClassValue) or (isinstance(value, Sym) and value.kind == "name")
+
+
+def may_be_key(value: Value) -> bool:
+    """Check whether a dict may keep an item under a value: a known key, or an unknown value, which equals itself."""
+    return isinstance(value, Sym) or is_key(value)
+
+
+def are_distinct(items: Sequence[Value]) -> bool:
+    """Check whether so many items are certainly as many items of a set: an unknown value may equal any other."""
+    return len(items) <= 1 or not any(isinstance(item, Sym) for item in items)
 
 
 def is_absent(keys: Collection[object], key: Value) -> bool:

@@ -171,6 +171,24 @@ def pending(bases: Callable[[], Iterable[Definition]], item: Definition, ran: Ab
     return any(True for _ in callers_of_parts(item, ran))
 
 
+def makes_uncalled(file: FileEffects, item: Definition, ran: AbstractSet[str], call: str) -> bool:
+    """
+    Return whether a function that an entry point ran makes an object whose call leads to a write, and none called one.
+
+        def feed_forward(dim): return nn.Sequential(nn.Linear(dim, dim), Gate())
+        self.net = Residual(feed_forward(8))    # of a library
+    """
+    if item.kind != "function" or not file.summary(item.name).makes:
+        return False
+    made = (file.named[name] for name in item.calls & file.named.keys())
+    return any(
+        method.name == call and key(method) not in ran
+        for cls in made
+        if cls.kind == "class" and writes(cls)
+        for method in cls.methods
+    )
+
+
 def _changes_unseen(
     bases: Iterable[Definition], item: Definition, ran: AbstractSet[str], runs: AbstractSet[str]
 ) -> bool:

@@ -64,15 +64,16 @@ def run_all(interp: Interpreter) -> list[Found]:
     for item in order.items:
         cut, calls = counters["roots_cut_by_steps"], counters["framework_calls"]
         bases = partial(call_graph.bases_of, context.project, context.main, item)
-        if schedule.pending(bases, item, interp.fuel.returned, call):
+        ran = interp.fuel.returned
+        if schedule.pending(bases, item, ran, call) or schedule.makes_uncalled(file, item, ran, call):
             if item.kind == "function" and order.is_one_of_many(item):
                 counters["callers_left_out"] += 1
             else:
                 found.extend(_noted(interp, item.name, partial(_run_named, interp, item, order)))
         if counters["roots_cut_by_steps"] == cut:
             cost[item] = counters["framework_calls"] - calls
-    for item, calls in cost.items():
-        found.extend(_noted(interp, item.name, partial(runs.further, interp, item, order, run, calls)))
+    for name, work in runs.all_further(interp, order, run, cost):
+        found.extend(_noted(interp, name, work))
     confirmed = ((one, context.observed.confirmed(one.event)) for one in found)
     return [replace(one, event=event) for one, event in confirmed if event is not None]
 

@@ -40,6 +40,7 @@ STEPS_AT_IMPORT = 1_000
 STEPS_AT_IMPORTS = 20_000
 _ON_ONE_PATH = {STEPS_IN_ROOT: 4_000, STEPS_IN_CALLER: 1_000}  # the last steps, which lead to the end
 _ON_TWO_PATHS = {STEPS_IN_ROOT: 500, STEPS_IN_CALLER: 1_000}  # those before
+STEPS_TO_THE_END = 1_500  # beyond the last: what has begun is run to its end, without what it calls
 _PAUSE = 63  # an analysis that is to end ends within so many steps
 
 
@@ -108,6 +109,11 @@ class Fuel:
         """Return how many steps all entry points took so far."""
         return self.spent + self.granted - self.steps
 
+    @property
+    def is_used_up(self) -> bool:
+        """Whether no step is left but those on which what has begun is run to its end: no loop and no call goes on."""
+        return self.steps < 0
+
     def start_root(self, *, again: bool = False, steps: int = STEPS_IN_ROOT, paths: int = PATHS_IN_FUNCTION) -> None:
         """Start an entry point with full limits; `again` where it has begun and only what came before it was run."""
         self.spent += self.granted - self.steps
@@ -129,7 +135,7 @@ class Fuel:
             self.returned = set(self.before)
 
     def step(self) -> bool:
-        """Use up one step; False when none is left."""
+        """Use up one step; False when none is left, not even of those on which calls are not followed."""
         self.steps -= 1
         if not self.steps & _PAUSE:
             interruption.check()
@@ -137,7 +143,7 @@ class Fuel:
             self.most = 2 if self.steps > self.on_one else 1
             if self.steps < 0:
                 self.drop("steps")
-                return False
+                return self.steps >= -STEPS_TO_THE_END
         return True
 
     def scope(self, **limits: Unpack[Limits]) -> _Scope:

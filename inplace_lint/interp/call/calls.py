@@ -29,6 +29,8 @@ from inplace_lint.domain.values import (
     Sym,
     Tuple,
     Value,
+    is_key,
+    of_key,
 )
 from inplace_lint.interp.call import closures, data_loaders, instances, portable_arguments
 from inplace_lint.interp.call.closures import Passed
@@ -110,7 +112,8 @@ def _arguments(interp: Interpreter, frame: Frame, state: State, expr: ir.Call, v
             forwarded = forwarded or (type(value) is Ref and state.has_trait(traits.FORWARDED, value.id))
             inner = state.object(state.contents(value))
             known = inner if isinstance(inner, DictObject) else None
-            keywords.extend((str(key), item) for key, item in known.items.items()) if known is not None else None
+            named = () if known is None else known.items.items()
+            keywords.extend((str(key), item) for key, item in named if is_key(of_key(key)))
             unknown = unknown or known is None or not known.exact
     return Arguments(tuple(positional), tuple(keywords), places, unknown, spread, forwarded)
 
@@ -238,11 +241,11 @@ def _library_constructor(
 def call_closure(
     interp: Interpreter, frame: Frame, state: State, closure: Closure, arguments: Arguments, at: int
 ) -> Results:
-    """Run a function of the program; one beyond the maximal depth is unknown, and so is an abstract method."""
+    """Run a function of the program; without steps or beyond the depth it is unknown, and so is an abstract method."""
     if stubs.is_stub(closure):
         return stubs.call(interp, frame, state, closure, arguments, at)
-    abstract = closure.owner is not None and exceptional_flow.is_abstract(closure.function)
-    bound = None if abstract else closures.bind_arguments(interp, frame, state, closure, arguments)
+    skipped = interp.fuel.is_used_up or (closure.owner is not None and exceptional_flow.is_abstract(closure.function))
+    bound = None if skipped else closures.bind_arguments(interp, frame, state, closure, arguments)
     if bound is None:
         return unknown_call(interp, frame, state, closure, arguments, at)
     values, passed, key = bound
@@ -290,7 +293,10 @@ def _inline(
         results.append((outcome.state, _result(outcome, function, inner.env)))
     if not results and raised and interp.fuel.counters["dropped_sides"] > sides:
         # Every side that was followed raises, but not every side was followed: the call may return as well.
-        other = raised[0].state.fork() if interp.fuel.listens else raised.pop(0).state
+        surest = min(raised, key=lambda outcome: len(outcome.state.assumptions))
+        other = surest.state.fork()
+        if not interp.fuel.listens:
+            raised.remove(surest)
         other.modes = before
         path_condition.forget(other, learned)
         results = unknown_call(interp, frame, other, closure, Arguments(tuple(values.values())), site.place.at)

@@ -12,7 +12,7 @@ from inplace_lint.core.span import Place, Slice
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, Names
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import ClassValue, Closure, Const, Partial, Sym, Tuple, Value
+from inplace_lint.domain.values import NONE, ClassValue, Closure, Const, Partial, Sym, Tuple, Value
 from inplace_lint.interp import symbolic_args
 from inplace_lint.interp.frame import Arguments, Frame, Variable
 from inplace_lint.interp.fuel import DEPTH, RECURSION
@@ -137,8 +137,12 @@ def _complete(
             missing = defaults.get(param.name)
             if missing is None and not (arguments.unknown or arguments.spread):
                 return False
+            # What is None by default is passed by a mapping of settings that is spread.
+            passed = arguments.spread and arguments.unknown and not arguments.forwarded and missing == NONE
             unknown = state.symbols.sym((origins.ARGUMENT, param.name, state.next_id))
-            values[param.name] = missing if missing is not None else unknown
+            if passed:
+                state.learn((origins.NONE, unknown.id), False)
+            values[param.name] = missing if missing is not None and not passed else unknown
     return True
 
 

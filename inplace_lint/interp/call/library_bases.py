@@ -8,7 +8,7 @@ from inplace_lint.core.records import replace
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Builtin, ClassValue, Const, Dotted, Ref, Tuple, Value
+from inplace_lint.domain.values import NONE, Builtin, ClassValue, Const, Dotted, Ref, Tuple, Value, key_of, may_be_key
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import optimizers
@@ -106,9 +106,9 @@ def _paired(state: State, items: Items) -> DictObject | None:
     pairs: dict[object, Value] = {}
     for item in items.items:
         pair = item if isinstance(item, Tuple) else state.object(item)
-        if not isinstance(pair, Tuple | ListObject) or len(pair.items) != 2 or not isinstance(pair.items[0], Const):  # noqa: PLR2004
+        if not isinstance(pair, Tuple | ListObject) or len(pair.items) != 2 or not may_be_key(pair.items[0]):  # noqa: PLR2004
             return None
-        pairs[pair.items[0].value] = pair.items[1]
+        pairs[key_of(pair.items[0])] = pair.items[1]
     return DictObject(pairs, items.exact) if pairs else None
 
 

@@ -109,7 +109,7 @@ def _is_buffer(state: State, module: Ref, name: str) -> bool:
 def _listing(param: bool, named: bool) -> Callable[[IntrinsicCall], Results]:
     def act_listing(act: IntrinsicCall) -> Results:
         module = act.positional(0)
-        found = [(Const(name), ref) for name, ref in leaves(act.state, module, param=param)]
+        found = [(module_containers.name(act.state, name), ref) for name, ref in leaves(act.state, module, param=param)]
         pairs = opaque_modules.named_parameters(act.state, module) if param and isinstance(module, Sym) else found
         items: list[Value] = [Tuple(pair) if named else pair[1] for pair in pairs]
         results = _listed(act, items)
@@ -127,7 +127,9 @@ def _modules(named: bool, deep: bool) -> Callable[[IntrinsicCall], Results]:
             pairs: list[tuple[str, Value]] = list(parts(act.state, act.positional(0)))
         else:
             pairs = [] if instance is None else direct(act.state, instance)
-        return _listed(act, [Tuple((Const(name), value)) if named else value for name, value in pairs])
+        return _listed(
+            act, [Tuple((module_containers.name(act.state, name), value)) if named else value for name, value in pairs]
+        )
 
     return act_modules
 
@@ -262,7 +264,7 @@ def _container_pairs(act: IntrinsicCall) -> Results:
         return [(act.state, act.unknown())]
     found = module_containers.children(act.state, instance)
     part = {"container_keys": 0, "container_values": 1}.get(act.form.act)
-    pairs = [(Const(name), value) for name, value in found.pairs]
+    pairs = list(zip(module_containers.keys(act.state, instance), (value for _, value in found.pairs), strict=True))
     items = tuple(Tuple(pair) if part is None else pair[part] for pair in pairs)
     return [(act.state, Tuple(items, found.exact))]
 

@@ -9,10 +9,10 @@ A loop over items that are all known runs them all, up to a bound.
 
 from __future__ import annotations
 
-from inplace_lint.domain import origins, traits
+from inplace_lint.domain import origins, traits, unknown_history
 from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Builtin, Const, Ref, Sym, Tuple, Value, of_key
+from inplace_lint.domain.values import NONE, Builtin, Const, Ref, Sym, SymId, Tuple, Value, of_key
 from inplace_lint.interp.call import data_loaders, module_containers
 from inplace_lint.interp.expr import subscripts
 from inplace_lint.interp.frame import Arguments, Frame
@@ -71,7 +71,7 @@ def turns(interp: Interpreter, frame: Frame, state: State, value: Value, expr: i
         state.set_trait(traits.LENGTH, value.id, UNKNOWN_TURNS)
         asked = state.symbols.sym((origins.BUILTIN, "len", None, (value,)), "number")
         state.set_trait(traits.EQUALS, asked.id, Const(UNKNOWN_TURNS))
-    return Items(tuple(_unknown_item(state, value, turn) for turn in range(UNKNOWN_TURNS)), exact=True)
+    return Items(tuple(_unknown_item(frame, state, value, turn) for turn in range(UNKNOWN_TURNS)), exact=True)
 
 
 def _that_matter(state: State, items: tuple[Value, ...], most: int) -> tuple[Value, ...]:
@@ -98,10 +98,42 @@ def _no_tensors(state: State, found: Items) -> bool:
     return bool(found.items) and all(not isinstance(item, Ref) or state.tensor(item) is None for item in found.items)
 
 
-def _unknown_item(state: State, value: Value, turn: int) -> Sym:
+def _unknown_item(frame: Frame, state: State, value: Value, turn: int) -> Sym:
+    """
+    Return an item of an unknown iterable: another one in each iteration, but for what a module was constructed with.
+
+        for name in names:              # in `__init__`
+            self.layers[name] = nn.Linear(8, 8)
+        for name in self.names:         # in `forward`: the same names
+            x = self.layers[name](x)
+    """
     is_range = isinstance(value, Builtin) and value.name == "range"
     kind = "number" if is_range else subscripts.kind_of_item(state, value)
-    return state.symbols.sym((origins.TURN, value, turn, state.next_id), kind)
+    setting = _setting(frame, state, value)
+    return state.symbols.sym((origins.TURN, setting or value, turn, None if setting else state.next_id), kind)
+
+
+def _setting(frame: Frame, state: State, value: Value) -> Sym | None:
+    """Return what an iterable is to a module that was constructed with it, or with what it is part of; else None."""
+    module = None if frame.receiver is None else state.instance(frame.receiver)
+    if type(value) is not Sym or module is None or "training" not in module.attrs:
+        return None
+    listed: Sym | None = None
+    match state.symbols.keys[value.id]:
+        case (origins.RESULT, Sym() as method, *_) if unknown_history.view_of(state, method) is not None:
+            listed, value = method, unknown_history.view_of(state, method) or value
+        case _:
+            listed = value
+    while True:
+        match state.symbols.keys[value.id]:
+            case key if unknown_history.is_given_to_constructor(key):
+                return listed
+            case (origins.ATTRIBUTE, int(number), _):
+                value = Sym(SymId(number))
+            case (origins.ITEM, Sym() as outer, Const()):
+                value = outer
+            case _:
+                return None
 
 
 def _rows(

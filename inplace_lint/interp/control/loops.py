@@ -30,7 +30,7 @@ def run_for(interp: Interpreter, frame: Frame, state: State, node: ir.For) -> Ou
                 for path in going:
                     interp.listeners.turn(frame, path, node.target)
                 going = _turn(interp, frame, going, node.body, ended, outcomes)
-            if not going:
+            if not going or interp.fuel.is_used_up:
                 break
         for path in (*going, *ended):
             interp.listeners.leave(interp, frame, path, node, since, made)
@@ -89,7 +89,7 @@ def run_while(interp: Interpreter, frame: Frame, state: State, node: ir.While) -
                         inside.append(side_state)
                     else:
                         left.insert(0, side_state)
-        if (is_unknown and turn == UNKNOWN_TURNS) or not interp.fuel.step():
+        if (is_unknown and turn == UNKNOWN_TURNS) or not interp.fuel.step() or interp.fuel.is_used_up:
             left = [*inside, *left]
             break
         # An endless loop with a known condition (`while True`) is left after the turns that show what carries over.

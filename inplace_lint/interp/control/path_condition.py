@@ -112,6 +112,8 @@ def _usual_side(state: State, value: Value) -> Three:
         return None
     if key[0] is origins.IS_NONE:
         return True if state.has_trait(traits.NONE_BY_DEFAULT, key[1]) else None
+    if key[0] is origins.COMPARE and key[1] == "==" and isinstance(key[2], Sym) and isinstance(key[3], Const):
+        return False if state.has_trait(traits.NONE_BY_DEFAULT, key[2].id) and key[3] != NONE else None
     if key[0] is origins.NOT:
         inner = _usual_side(state, Sym(SymId(key[1])))
         return None if inner is None else not inner

@@ -147,7 +147,10 @@ def _equal(state: State, op: str, left: Value, right: Value) -> Value:
     if isinstance(left, Sym) or isinstance(right, Sym):
         learned = path_condition.known(state, left), path_condition.known(state, right)
         if learned != (left, right):
-            return _equal(state, op, *learned)
+            answer = _equal(state, op, *learned)
+            # The path knows the answer; what it would take to get the other one is still asked for.
+            asked = state.symbols.sym((origins.COMPARE, "==", left, right)).id
+            return Const(answer.value, source=asked) if isinstance(answer, Const) else answer
         if dtypes.is_another(state, left, right) or dtypes.is_another(state, right, left):
             return Const(False)
         return Const(True) if left == right else state.symbols.sym((origins.COMPARE, "==", left, right))

@@ -15,7 +15,20 @@ from inplace_lint.core.span import Place
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, ListObject, Names
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Closure, Const, Ref, SliceValue, Tuple, Value, is_key, key_of
+from inplace_lint.domain.values import (
+    NONE,
+    Closure,
+    Const,
+    Ref,
+    SliceValue,
+    Sym,
+    Tuple,
+    Value,
+    are_distinct,
+    is_key,
+    key_of,
+    may_be_key,
+)
 from inplace_lint.interp.call import calls, closures
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.expr import comparisons, environment, operators
@@ -190,7 +203,7 @@ def _sequence(interp: Interpreter, frame: Frame, state: State, expr: ir.Sequence
 def _display(state: State, kind: str, items: tuple[Value, ...], exact: bool) -> Value:
     if kind == "tuple":
         return Tuple(items, exact)
-    return state.new(ListObject(items, exact, kind))
+    return state.new(ListObject(items, exact and (kind != "set" or are_distinct(items)), kind))
 
 
 def _dict(interp: Interpreter, frame: Frame, state: State, expr: ir.DictDisplay) -> Results:
@@ -201,8 +214,9 @@ def _dict(interp: Interpreter, frame: Frame, state: State, expr: ir.DictDisplay)
         exact = True
         for (key_expr, _), key, value in zip(expr.items, values[::2], values[1::2], strict=True):
             inner = after.object(value)
-            if key_expr is not None and is_key(key):
+            if key_expr is not None and may_be_key(key):
                 items[key_of(key)] = value
+                exact = exact and is_key(key)
             elif key_expr is None and isinstance(inner, DictObject):
                 items.update(inner.items)
                 exact = exact and inner.exact
@@ -279,9 +293,10 @@ def _turn(
 
 def _collected(state: State, kind: str, pairs: tuple[tuple[Value, Value], ...], exact: bool) -> Value:
     if kind == "dict":
-        keyed = {key_of(key): value for key, value in pairs if is_key(key)}
-        return state.new(DictObject(keyed, exact and len(keyed) == len(pairs)))
-    return state.new(ListObject(tuple(value for _, value in pairs), exact, "set" if kind == "set" else "list"))
+        keyed = {key_of(key): value for key, value in pairs if may_be_key(key)}
+        known = exact and len(keyed) == len(pairs) and all(is_key(key) for key, _ in pairs)
+        return state.new(DictObject(keyed, known))
+    return _display(state, "set" if kind == "set" else "list", tuple(value for _, value in pairs), exact)
 
 
 def _lambda(interp: Interpreter, frame: Frame, state: State, expr: ir.Lambda) -> Results:
@@ -341,8 +356,10 @@ def _format(interp: Interpreter, frame: Frame, state: State, expr: ir.Format) ->
         if text is not None:
             results.append((after, Const(text)))
         else:
-            same = all(isinstance(value, Const) for value in values) and len(values) <= 1
-            key = (origins.FORMAT, Place(frame.slice, expr.at), expr.template, values if same else after.next_id)
+            # The same text wherever it is put together of the same values.
+            same = bool(expr.template) and all(isinstance(value, Const | Sym) for value in values)
+            place = None if same else Place(frame.slice, expr.at)
+            key = (origins.FORMAT, place, expr.template, tuple(values) if same else after.next_id)
             results.append((after, after.symbols.sym(key, "str")))
     return results
 

@@ -13,7 +13,7 @@ from collections.abc import Collection
 from inplace_lint.core.event import Spelling
 from inplace_lint.core.records import replace
 from inplace_lint.core.span import Place
-from inplace_lint.domain import origins, traits
+from inplace_lint.domain import origins, traits, unknown_history
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Object
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
@@ -28,6 +28,7 @@ from inplace_lint.domain.values import (
     Value,
     is_key,
     key_of,
+    may_be_key,
 )
 from inplace_lint.interp.call import module_containers
 from inplace_lint.interp.control import path_condition
@@ -214,7 +215,14 @@ def _some_item(state: State, value: Value, items: tuple[Value, ...], index: Valu
     # IMPRECISE: an unknown position among modules, classes and functions takes the first one.
     if items and all(is_alternative(state, item) for item in items):
         return items[0]
-    return state.symbols.sym((origins.ITEM, value, index), _kind_of_all(state, items))
+    return _any_of(state, state.symbols.sym((origins.ITEM, value, index), _kind_of_all(state, items)), items)
+
+
+def _any_of(state: State, item: Sym, items: Collection[Value]) -> Sym:
+    """Return an item of a container at an unknown index; its history is that of what may be there."""
+    if item.kind == "tensor":
+        unknown_history.choose(state, item, items)
+    return item
 
 
 def _kind_of_all(state: State, items: Collection[Value]) -> str:
@@ -232,7 +240,7 @@ def _is_number(value: Value) -> bool:
 
 def _from_dict(state: State, value: Value, mapping: DictObject, index: Value) -> Value:
     index = path_condition.known(state, index)
-    if (is_key(index) or isinstance(index, Sym)) and key_of(index) in mapping.items:
+    if may_be_key(index) and key_of(index) in mapping.items:
         return mapping.items[key_of(index)]
     if mapping.default is not None:
         return mapping.default
@@ -241,7 +249,9 @@ def _from_dict(state: State, value: Value, mapping: DictObject, index: Value) ->
         return next(iter(distinct))
     if distinct and not is_key(index) and all(is_alternative(state, item) for item in distinct):
         return next(iter(mapping.items.values()))
-    return state.symbols.sym((origins.ITEM, value, index), "" if is_key(index) else _kind_of_all(state, distinct))
+    if is_key(index):
+        return state.symbols.sym((origins.ITEM, value, index))
+    return _any_of(state, state.symbols.sym((origins.ITEM, value, index), _kind_of_all(state, distinct)), distinct)
 
 
 def _from_instance(
@@ -292,7 +302,8 @@ def set_(
         return _set_instance(interp, frame, state, receiver, index, value, target.at)
     if isinstance(receiver, Ref):
         held: tuple[Value, ...] = ()
-        if isinstance(thing, DictObject) and is_key(index):
+        index = path_condition.known(state, index)
+        if isinstance(thing, DictObject) and may_be_key(index):
             held = tuple(v for k, v in thing.items.items() if k != key_of(index))
         interp.listeners.store(state, Place(frame.slice, target.at), value, held)
         _store(state, receiver, thing, index, value)
@@ -307,12 +318,9 @@ def set_(
 def _store(state: State, ref: Ref, thing: Object | None, index: Value, value: Value) -> None:
     """Store an item in a dict, a list or a module container."""
     match thing:
-        case DictObject() if is_key(index):
-            state.put(ref, replace(thing, items={**thing.items, key_of(index): value}))
         case DictObject():
-            # What is stored under an unknown key is found again under the same one.
-            more: dict[object, Value] = {index: value} if isinstance(index, Sym) else {}
-            state.put(ref, replace(thing, items={**thing.items, **more}, exact=False))
+            more = {key_of(index): value} if may_be_key(index) else {}
+            state.put(ref, replace(thing, items={**thing.items, **more}, exact=thing.exact and is_key(index)))
         case ListObject():
             state.put(ref, _replaced(thing, index, value))
         case Instance(_, _, _, Ref() as children):

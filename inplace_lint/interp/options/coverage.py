@@ -130,6 +130,11 @@ class Coverage:
         self.root, self.method, self.inherited = root, "", inherited
         self.now.clear()
 
+    def reopen(self, functions: Sequence[ir.Function]) -> None:
+        """Forget which sides of the conditions in functions were taken, so that the next run says what it misses."""
+        asked = {id(part) for one in functions for part in parts(one.body) if isinstance(part, Conditional)}
+        self.taken = {key for key in self.taken if key[0] not in asked}
+
     def option(self, number: SymId, option: Option) -> Value:
         """Return the argument for an option of an entry point, which knows the option that it is of."""
         self.options.setdefault(number, option)

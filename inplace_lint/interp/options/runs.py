@@ -12,8 +12,10 @@ Further runs of an entry point: on what `search` chose, and of an outer one on w
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import partial
 
+from inplace_lint.core.span import Slice
 from inplace_lint.effects import schedule
 from inplace_lint.effects.may_write import set_up_methods
 from inplace_lint.effects.summary import Definition
@@ -24,13 +26,29 @@ from inplace_lint.interp.options import given_modules, search, solver
 from inplace_lint.interp.options.coverage import Choice
 
 _Run = Callable[[Definition], list[Found]]
+_Works = Iterator[tuple[str, Callable[[], list[Found]]]]
 
 
-def further(interp: Interpreter, item: Definition, order: schedule.Schedule, run: _Run, calls: int) -> list[Found]:
-    """Run an entry point, which made so many calls of the framework, on further options."""
+def all_further(interp: Interpreter, order: schedule.Schedule, run: _Run, cost: Mapping[Definition, int]) -> _Works:
+    """Yield what runs each entry point on further options, by how many calls of the framework it made at first."""
+    repeated = {item.slice for item, calls in cost.items() if calls <= CALLS_IN_CHOICES}
+    for item, calls in cost.items():
+        yield item.name, partial(_further, interp, item, order, run, calls, repeated)
+
+
+def _further(
+    interp: Interpreter,
+    item: Definition,
+    order: schedule.Schedule,
+    run: _Run,
+    calls: int,
+    repeated: Collection[Slice],
+) -> list[Found]:
     found, counters = list[Found](), interp.fuel.counters
     before = counters["framework_calls"]
-    if not calls and item.kind == "class" and search.has_own_choices(interp, item):  # no outer one passed any on
+    functions = search.left_over(interp, item, repeated) if item.kind == "class" and calls <= CALLS_IN_SIDES else []
+    if functions:
+        interp.context.coverage.reopen(functions)
         found.extend(named(interp, item, run(item)))
         calls = counters["framework_calls"] - before
     found.extend(_run_choices(interp, item, order, run, calls))

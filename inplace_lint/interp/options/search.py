@@ -15,9 +15,10 @@ that they come from (`Const.source`), so that it does not matter on which way an
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from enum import IntEnum
 
+from inplace_lint.core.span import Slice
 from inplace_lint.domain import origins
 from inplace_lint.domain.values import NONE, SymId, Value
 from inplace_lint.effects import schedule
@@ -87,15 +88,21 @@ def _together(interp: Interpreter, item: Definition, tried: set[Goal]) -> Choice
     return None
 
 
-def has_own_choices(interp: Interpreter, item: Definition) -> bool:
-    """Return whether outer entry points missed sides of conditions in a class that depend on none of their options."""
+def left_over(interp: Interpreter, item: Definition, repeated: Collection[Slice]) -> list[ir.Function]:
+    """
+    Return the methods of a class in which outer entry points missed sides that they are not run again for.
+
+    These depend on none of their options, or were missed by one that is not among those that may be `repeated`.
+    """
     coverage, own = interp.context.coverage, {method.slice for method in item.methods}
     missed = {
         key: side
         for key, side in coverage.missed.items()
-        if side.condition is None and key not in coverage.taken and side.function.slice in own
+        if key not in coverage.taken and side.function.slice in own
+        if side.condition is None or (side.root != item.slice and side.root not in repeated)
     }
-    return any(True for _ in _worth_a_run(interp, item, missed, cheap=False))
+    found = {id(missed[key].function): missed[key].function for key in _worth_a_run(interp, item, missed, cheap=False)}
+    return list(found.values())
 
 
 def _is_passed(interp: Interpreter, condition: SymId | None) -> bool:

@@ -23,6 +23,10 @@ from inplace_lint.domain.values import (
     Sym,
     Tuple,
     Value,
+    are_distinct,
+    is_key,
+    key_of,
+    may_be_key,
 )
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Arguments, Frame
@@ -76,6 +80,13 @@ def _all_or_any(request: Request) -> Results:
     return [(request.state, left[0] if left else Const(not decides))]
 
 
+def _str(request: Request) -> Results:
+    """Return the text of a value: a text itself."""
+    value = request.argument(0)
+    is_text = isinstance(value, Sym) and value.kind in {"str", "name"}
+    return [(request.state, value)] if is_text and value is not None else request.unknown("str")
+
+
 def _len(request: Request) -> Results:
     value = request.argument(0)
     if value is not None:
@@ -100,7 +111,8 @@ def _list(request: Request) -> Results:
         return [(request.state, Tuple(found.items, found.exact))]
     kind = "set" if request.function.name in {"set", "frozenset"} else "list"
     items = tuple(dict.fromkeys(found.items)) if kind == "set" else found.items
-    exact = found.exact and request.arguments.named("maxlen") is None
+    known = kind != "set" or are_distinct(items)
+    exact = found.exact and known and request.arguments.named("maxlen") is None
     return [(request.state, request.state.new(ListObject(items, exact, kind)))]
 
 
@@ -124,10 +136,10 @@ def _dict(request: Request) -> Results:
         exact = exact and inner.exact
     elif first is not None:
         for pair in request.items(first).items:
-            if isinstance(pair, Tuple) and pair.items and isinstance(pair.items[0], Const):
-                items[pair.items[0].value] = pair.items[-1]
-            else:
-                exact = False
+            key = pair.items[0] if isinstance(pair, Tuple) and pair.items else NONE
+            if isinstance(pair, Tuple) and may_be_key(key):
+                items[key_of(key)] = pair.items[-1]
+            exact = exact and isinstance(pair, Tuple) and is_key(key)
     return [(request.state, request.state.new(DictObject(items, exact)))]
 
 
@@ -371,5 +383,6 @@ _HANDLERS: dict[str, Callable[[Request], Results]] = {
     "print": lambda request: [(request.state, NONE)],
     "type": _type,
     **dict.fromkeys(("max", "min", "round", "id", "hash", "ord"), lambda request: request.unknown("number")),
-    **dict.fromkeys(("str", "repr", "format", "chr"), lambda request: request.unknown("str")),
+    "str": _str,
+    **dict.fromkeys(("repr", "format", "chr"), lambda request: request.unknown("str")),
 }

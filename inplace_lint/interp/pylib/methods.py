@@ -7,7 +7,20 @@ from inplace_lint.core.span import Place
 from inplace_lint.domain import origins
 from inplace_lint.domain.heap import DictObject, ListObject
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Builtin, Const, Ref, Tuple, Value, is_absent, is_key, key_of, of_key
+from inplace_lint.domain.values import (
+    NONE,
+    Builtin,
+    Const,
+    Ref,
+    Tuple,
+    Value,
+    are_distinct,
+    is_absent,
+    is_key,
+    key_of,
+    may_be_key,
+    of_key,
+)
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.expr import own_names
 from inplace_lint.interp.frame import Arguments, Frame
@@ -66,7 +79,7 @@ def _list_method(
         case "append" | "add" | "appendleft" if first is not None:
             interp.listeners.store(state, Place(frame.slice, at), first, inner.items)
             items = (first, *inner.items) if name == "appendleft" else (*inner.items, first)
-            state.put(ref, replace(inner, items=items))
+            state.put(ref, replace(inner, items=items, exact=inner.exact and (name != "add" or are_distinct(items))))
         case "extend" | "update" if first is not None:
             more = interp.turns(frame, state, first, None, at)
             for item in more.items:
@@ -124,13 +137,13 @@ def _dict_method(
         case "keys":
             return Tuple(tuple(of_key(key) for key in mapping.items), mapping.exact)
         case "get" | "pop" | "setdefault" if first is not None and (
-            is_key(first) or mappings.is_default(state, ref, first, second)
+            may_be_key(first) or mappings.is_default(state, ref, first, second)
         ):
             return _dict_get(state, ref, mapping, name, first, second)
         case "__setitem__" if first is not None:
             interp.listeners.store(state, place, second, ())
-            more = {key_of(first): second} if is_key(first) else {}
-            state.put(ref, replace(mapping, items={**mapping.items, **more}, exact=mapping.exact and bool(more)))
+            more = {key_of(first): second} if may_be_key(first) else {}
+            state.put(ref, replace(mapping, items={**mapping.items, **more}, exact=mapping.exact and is_key(first)))
             return NONE
         case "update" | "__init__":
             known, exact = ({}, True) if first is None else _pairs(state, first)
@@ -154,16 +167,17 @@ def _pairs(state: State, value: Value) -> tuple[dict[object, Value], bool]:
         case _, DictObject(mapping, exact):
             return dict(mapping), exact
         case (Tuple(items, exact), _) | (_, ListObject(items, exact)):
-            pairs = [item.items for item in items if isinstance(item, Tuple) and is_key(item.items[0])]
-            return {key_of(pair[0]): pair[-1] for pair in pairs}, exact and len(pairs) == len(items)
+            pairs = [item.items for item in items if isinstance(item, Tuple) and may_be_key(item.items[0])]
+            known = exact and len(pairs) == len(items) and all(is_key(pair[0]) for pair in pairs)
+            return {key_of(pair[0]): pair[-1] for pair in pairs}, known
         case _:
             return {}, False
 
 
 def _dict_get(state: State, ref: Ref, mapping: DictObject, name: str, key: Value, default: Value) -> Value:
-    if not is_key(key):
+    found = mapping.items.get(key_of(key)) if may_be_key(key) else None
+    if found is None and mappings.is_default(state, ref, key, default):
         return default
-    found = mapping.items.get(key_of(key))
     if found is None and not (mapping.exact and is_absent(mapping.items, key)):
         return state.symbols.sym((origins.ITEM, ref, key))
     if name == "pop" and found is not None:

@@ -77,6 +77,14 @@ def _partial(_interp: Interpreter, _frame: Frame, state: State, arguments: Argum
     return [(state, Partial(arguments.positional[0], arguments.positional[1:], arguments.keywords))]
 
 
+def _environment(_interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
+    """Return the text of a variable of the environment, which usually has none."""
+    value = state.symbols.sym((origins.STANDARD_LIBRARY, "os.getenv", arguments.positional, arguments.keywords))
+    if len(arguments.values) == 1:
+        state.set_trait(traits.NONE_BY_DEFAULT, value.id, True)
+    return [(state, value)]
+
+
 def _progress(_interp: Interpreter, frame: Frame, state: State, arguments: Arguments, at: int) -> Results:
     """Return what a progress bar goes over: its items are those of its argument."""
     over = arguments.positional[0] if arguments.positional else arguments.named("iterable")
@@ -238,6 +246,8 @@ _HANDLERS: dict[str, Callable[[Interpreter, Frame, State, Arguments, int], Resul
     "importlib.import_module": _import_module,
     "importlib.util.find_spec": _find_spec,
     **dict.fromkeys((*(f"{module}.tqdm" for module in _BARS), "rich.progress.track"), _progress),
+    "os.getenv": _environment,
+    "os.environ.get": _environment,
     "typing.cast": _cast,
     "typing_extensions.cast": _cast,
     "dataclasses.fields": _fields,

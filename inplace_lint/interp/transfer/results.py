@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from inplace_lint.core.records import replace
-from inplace_lint.domain import origins, traits
+from inplace_lint.domain import origins, traits, unknown_history
 from inplace_lint.domain.heap import ListObject, Part, Tensor, View, alike
 from inplace_lint.domain.values import NONE, Const, Dotted, NodeId, Ref, Sym, Three, Tuple, Value
 from inplace_lint.interp.fuel import UNKNOWN_TURNS
@@ -92,7 +92,8 @@ def _fresh(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Valu
         rg, node = _factory_rg(call, fact), None
     if dtype in {"int", "bool"}:
         rg, node = False, None
-    strided = not fact.contiguous and (fact.contiguous is False or _is_strided(fact, model))
+    foreign = not fact.contiguous and _is_of_unknown(call, fact)
+    strided = not fact.contiguous and (fact.contiguous is False or foreign or _is_strided(fact, model))
     sizes = shapes.of_fact(call.binding, fact.shape)
     strides = shapes.of_elementwise(state, sizes, _first_operand(call)) if strided and fact.contiguous is None else None
     tensor = Tensor(
@@ -104,7 +105,7 @@ def _fresh(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Valu
         exact=exact,
         sizes=sizes,
         strides=strides,
-        contiguous=None if strided and strides is None else strides is None,
+        contiguous=False if foreign else None if strided and strides is None else strides is None,
         part=None if strided else (),
         why="" if rg is not None else _why(call),
         framework=call.facts.framework.name,
@@ -129,8 +130,25 @@ def _given_tensors(call: Call) -> list[tuple[Ref, Tensor]]:
 
 def _is_strided(fact: ReturnFact, model: Tensor | None) -> bool:
     """Check whether a new result may not be contiguous, since elementwise results keep the strides of a view."""
-    elementwise = fact.shape is not None and fact.shape.rule in {ShapeRule.LIKE, ShapeRule.BROADCAST}
-    return elementwise and model is not None and (model.contiguous is False or model.part is None)
+    return _is_elementwise(fact) and model is not None and (model.contiguous is False or model.part is None)
+
+
+def _is_of_unknown(call: Call, fact: ReturnFact) -> bool:
+    """
+    Check whether a result has the strides of what an unknown call returned: its first operand.
+
+    IMPRECISE: these are taken for ones that are not contiguous, so that nothing is said of what a copy is kept of.
+    """
+    op = call.binding.op
+    reflected = op.name.rpartition(".")[2].startswith("__r")
+    if not (reflected or _is_elementwise(fact)) or not op.args:
+        return False
+    first = call.binding.values.get(op.args[-1 if reflected else 0].name)
+    return type(first) is Sym and bool(unknown_history.nodes_behind(call.state, first))
+
+
+def _is_elementwise(fact: ReturnFact) -> bool:
+    return fact.shape is not None and fact.shape.rule in {ShapeRule.LIKE, ShapeRule.BROADCAST}
 
 
 def _factory_rg(call: Call, fact: ReturnFact) -> Three:
