@@ -309,10 +309,15 @@ def set_(
         _store(state, receiver, thing, index, value)
     if isinstance(receiver, Sym) and isinstance(index, Const) and isinstance(index.value, str | int):
         interp.listeners.put_again(state, receiver, index, value)
-        pairs = {**dict(kept_in(state, receiver)), index: value}
-        state.symbols.marked.add(receiver.id)
-        state.set_trait(traits.ITEMS, receiver.id, tuple(pairs.items()))
+        _keep(state, receiver, index, value)
     return [state]
+
+
+def _keep(state: State, container: Sym, key: Const, value: Value) -> None:
+    """Remember an item of an unknown container."""
+    pairs = {**dict(kept_in(state, container)), key: value}
+    state.symbols.marked.add(container.id)
+    state.set_trait(traits.ITEMS, container.id, tuple(pairs.items()))
 
 
 def _store(state: State, ref: Ref, thing: Object | None, index: Value, value: Value) -> None:

@@ -155,8 +155,13 @@ def axes_of(state: State, ref: Ref, known: tuple[Size, ...], tensor: Tensor, *, 
 
 
 def of_view(binding: Binding, fact: ReturnFact, source: Tensor) -> Layout:
-    """Return the layout of the view that a call creates."""
-    dense = True if fact.moves is Moves.ALL and source.contiguous else fact.contiguous
+    """
+    Return the layout of the view that a call creates.
+
+    Axes that are merged or split leave a tensor dense if it was, and only then.
+    """
+    kept = fact.moves is Moves.ALL and source.contiguous is not None
+    dense = source.contiguous if kept else fact.contiguous
     if fact.shape is None:
         return Layout(sizes=None, strides=None, contiguous=dense)
     axes = shape_rules.axes_of(fact.shape, CallOperands(binding, strided=True))
