@@ -410,13 +410,19 @@ UNRECORDED = {
     "method": "    def step(self):\n        if not self.records():\n            self.net.bound()\n\n"
     "    def records(self):\n        return torch.is_grad_enabled()\n",
 }
+WHERE_CALLED = "gradients are recorded where `bound` is called"
 HANDED_ON = {
-    "argument": "    def step(self, run):\n        run(self.net.bound)\n",
-    "by name": "    def step(self, run):\n        run(self.net, 'bound')\n",
-    "context": "    def step(self, mode):\n        with mode():\n            self.net.bound()\n",
-    "decorator": "    @frozen\n    def step(self):\n        self.net.bound()\n",
-    "below one": "    @frozen\n    def step(self):\n        self.keep()\n\n"
-    "    def keep(self):\n        self.net.bound()\n",
+    "argument": ("    def step(self, run):\n        run(self.net.bound)\n", WHERE_CALLED),
+    "by name": ("    def step(self, run):\n        run(self.net, 'bound')\n", WHERE_CALLED),
+    "context": (
+        "    def step(self, mode):\n        with mode():\n            self.net.bound()\n",
+        "`mode` leaves gradients on",
+    ),
+    "decorator": ("    @frozen\n    def step(self):\n        self.net.bound()\n", "`frozen` leaves gradients on"),
+    "below one": (
+        "    @frozen\n    def step(self):\n        self.keep()\n\n    def keep(self):\n        self.net.bound()\n",
+        WHERE_CALLED,
+    ),
 }
 RECORDED = {
     "called": "    def step(self):\n        self.net.bound()\n",
@@ -454,13 +460,13 @@ def test_a_method_that_the_project_calls_without_gradients_only_is_not_refused(l
         assert lint("--output-format=concise", "--exclude", "helper.py", path)[:2] == QUIET[:2]
 
 
-@pytest.mark.parametrize("method", HANDED_ON.values(), ids=HANDED_ON)
-def test_that_a_method_which_is_handed_on_records_gradients_is_an_assumption(lint, tree, method):
+@pytest.mark.parametrize(("method", "assumption"), HANDED_ON.values(), ids=HANDED_ON)
+def test_that_a_method_which_is_handed_on_records_gradients_is_an_assumption(lint, tree, method, assumption):
     (tree / "scaled.py").write_text(SCALED)
     (tree / "user.py").write_text(USER.format(method=method))
     out = lint("--output-format=full", "--exclude", "helper.py", "scaled.py").out
     assert "warning[IPL201]" in out
-    assert "gradients are recorded where `bound` is called" in out
+    assert assumption in out
 
 
 @pytest.mark.parametrize("method", RECORDED.values(), ids=RECORDED)
