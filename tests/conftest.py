@@ -29,8 +29,9 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # the many processes that are s
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's background jobs would not be interrupted
     signal.signal(signal.SIGINT, signal.default_int_handler)
 # What `make check` leaves to `.ci/run`: tests that run programs on a framework (but for the examples of the pages,
-# which are quick), install the tool or write it anew, the long replays of edits and interruptions, processes that end
-# early or are talked to, and the Chinese texts.
+# which are quick), install the tool, a plugin, or write it anew, the long replays of edits and interruptions,
+# processes that end early or are talked to, the examples under other names and in the other front end, and the
+# Chinese texts.
 _LEFT_TO_CI = (
     "cli/test_explain",
     "cli/test_facts_probe",
@@ -45,17 +46,29 @@ _LEFT_TO_CI = (
     "machines/test_ray",
     "pages/test_cures",
     "pages/test_readme",
+    "pages/test_renaming",
+    "rules/test_plugins",
     "site",
     "server",
     "store/test_memory",
     "store/test_replay",
     "fix/test_programs",
     "fix/test_properties",
+    "frontend/test_front_ends",
     "test_action",
     "test_fixtures",
     "test_hook",
 )
 _OPTED = {"slow": "SLOW", "facts_all": "FACTS_ALL"}
+
+
+def _is_left_to_ci(path: Path) -> bool:
+    return path.relative_to(_TESTS).as_posix().startswith(_LEFT_TO_CI)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out, without importing them, the files whose tests `make check` leaves to `.ci/run`."""
+    return True if config.getoption("-m") == "not ci" and _is_left_to_ci(collection_path) else None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -66,7 +79,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """
     asked = config.getoption("-m") or ""
     for item in items:
-        if item.path.relative_to(_TESTS).as_posix().startswith(_LEFT_TO_CI):
+        if _is_left_to_ci(item.path):
             item.add_marker(pytest.mark.ci)
         for marker, variable in _OPTED.items():
             if item.get_closest_marker(marker) and marker not in asked and not os.environ.get(variable):
