@@ -10,15 +10,29 @@ records of one storage are views of each other, and each knows its view kind:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import Enum
 from typing import Any
 
 from inplace_lint.core.event import Failure, Site, Touch
-from inplace_lint.core.records import dataclass
+from inplace_lint.core.records import dataclass, replace
 from inplace_lint.core.span import Place
 from inplace_lint.domain.shape import Size, Term
-from inplace_lint.domain.values import ClassValue, Dotted, NodeId, Partial, Ref, RefId, StorageId, Three, Value
+from inplace_lint.domain.values import (
+    ClassValue,
+    Dotted,
+    NodeId,
+    Partial,
+    Ref,
+    RefId,
+    StorageId,
+    Three,
+    Value,
+    is_key,
+    key_of,
+    may_be_key,
+    of_key,
+)
 
 Step = tuple[str, str, tuple[Value, ...]]  # what the op does to the axes or rows, its name, its arguments
 Part = tuple[Step, ...]
@@ -239,6 +253,28 @@ class DictObject:
     items: Mapping[object, Value]
     exact: bool = True
     default: Value | None = None
+
+    @property
+    def pairs(self) -> tuple[tuple[Value, Value], ...]:
+        """The keys as values, each with its item."""
+        return tuple([(of_key(key), item) for key, item in self.items.items()])
+
+    def stored(self, key: Value, item: Value) -> DictObject:
+        """Return the dict with an item stored under a key."""
+        return replace(self, items={**self.items, **_kept(key, item)}, exact=self.exact and is_key(key))
+
+
+def dict_of(pairs: Iterable[tuple[Value, Value]], *, exact: bool) -> DictObject:
+    """Return the dict of these keys and items; `exact`: there are no others."""
+    items: dict[object, Value] = {}
+    for key, item in pairs:
+        items |= _kept(key, item)
+        exact = exact and is_key(key)
+    return DictObject(items, exact)
+
+
+def _kept(key: Value, item: Value) -> dict[object, Value]:
+    return {key_of(key): item} if may_be_key(key) else {}
 
 
 @dataclass(frozen=True, slots=True)

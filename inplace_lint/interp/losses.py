@@ -55,8 +55,7 @@ def backward(
         name = interp.context.default().framework.name
         is_module = cls is not None and interp.context.is_module(cls) is not None
         is_loss = certain and is_module and _is_loss(state, value, roots[number])
-        if state.trait(traits.STEPS, None):
-            interp.listeners.accumulate(state, name, roots[number], None, False)
+        interp.listeners.accumulate(state, name, roots[number], None, False)
         tape.backward(state, name, roots[number], None, retain=False, elsewhere=elsewhere, trained=is_loss)
 
 

@@ -91,7 +91,8 @@ class _Calls:
     """
 
     def __init__(self, tree: ast.Module) -> None:
-        self.functions, self.imports = _functions(tree), _imports(tree)
+        self.imports = _imports(tree)
+        self.functions = _functions(tree, self.imports)
         self.settings = dict(_settings(tree))
         self.calls: dict[str, list[tuple[ast.AST, ast.Call]]] = {}
         self.made: dict[str, set[str]] = {}
@@ -253,7 +254,7 @@ def _is_factory(known: str, name: str) -> bool:
 
 
 def _imports(tree: ast.Module) -> dict[str, str]:
-    """Return the whole names of what a file imports."""
+    """Return the whole names of what a file imports, with dots in front where they begin in its own package."""
     found: dict[str, str] = {}
     for node in ast.walk(tree):
         match node:
@@ -261,8 +262,8 @@ def _imports(tree: ast.Module) -> dict[str, str]:
                 found.update(
                     (one.asname, one.name) if one.asname else (one.name.partition(".")[0],) * 2 for one in names
                 )
-            case ast.ImportFrom(str(module), names, 0):
-                found.update((one.asname or one.name, f"{module}.{one.name}") for one in names)
+            case ast.ImportFrom(module, names, level):
+                found.update((one.asname or one.name, f"{'.' * level}{module or ''}.{one.name}") for one in names)
             case _:
                 pass
     return found
@@ -302,12 +303,7 @@ def _trains(body: Sequence[ast.stmt], target: ast.expr) -> bool:
     return any(not (isinstance(call, ast.Attribute) and last_word(call.value) in own) for call in calls)
 
 
-def _functions(tree: ast.Module) -> frozenset[str]:
+def _functions(tree: ast.Module, imports: Iterable[str]) -> frozenset[str]:
     """Return the names of functions of a file, of what it imports and of Python's own functions: no layer is one."""
-    found = set(dir(builtins))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            found.update(alias.asname or alias.name.partition(".")[0] for alias in node.names)
-        elif isinstance(node, _Function):
-            found.add(node.name)
-    return frozenset(found)
+    own = (node.name for node in ast.walk(tree) if isinstance(node, _Function))
+    return frozenset((*dir(builtins), *imports, *own))

@@ -13,7 +13,7 @@ from inplace_lint.core.records import dataclass, replace
 from inplace_lint.domain import origins
 from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Const, Dotted, Ref, SliceValue, Sym, Value, of_key
+from inplace_lint.domain.values import NONE, Const, Dotted, Ref, SliceValue, Sym, Value
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Results
@@ -36,7 +36,7 @@ def keys(state: State, instance: Instance) -> list[Value]:
     """List the keys of a container: what it keeps the modules under."""
     inner = state.object(instance.children) if instance.children is not None else None
     if isinstance(inner, DictObject):
-        return [of_key(key) for key in inner.items]
+        return [key for key, _ in inner.pairs]
     return [Const(name) for name, _ in children(state, instance).pairs]
 
 
@@ -50,7 +50,7 @@ def children(state: State, instance: Instance) -> Children:
         case ListObject(items, exact):
             return Children(tuple((str(position), item) for position, item in enumerate(items)), exact)
         case DictObject(items, exact):
-            named = ((f"<{key.id}>" if isinstance(key, Sym) else str(key), item) for key, item in items.items())
+            named = ((f"{_UNKNOWN}{key.id}" if isinstance(key, Sym) else str(key), item) for key, item in items.items())
             return Children(tuple(named), exact)
         case _:
             return Children((), exact=False)

@@ -133,9 +133,10 @@ def is_blank(call: Call, tensor: Tensor) -> bool:
 
 def _is_own_copy(call: Call, tensor: Tensor) -> bool:
     """Check whether the function that runs has made a copy of another tensor, one of which is to be written."""
-    made, copies = _made(call, tensor), call.facts.framework.words.get("copy")
-    here = made is not None and (made.site.place.slice, made.site.caller) == (call.frame.slice, call.frame.caller)
-    return here and made is not None and made.op.rpartition(".")[2] == copies
+    made = _made(call, tensor)
+    if made is None or (made.site.place.slice, made.site.caller) != (call.frame.slice, call.frame.caller):
+        return False
+    return made.op.rpartition(".")[2] == call.facts.framework.words.get("copy")
 
 
 def _made(call: Call, tensor: Tensor) -> Touch | None:

@@ -27,7 +27,7 @@ from inplace_lint.domain.values import NOT_TENSORS, Const, Ref, Sym, SymId
 from inplace_lint.interp.intrinsics import opaque_modules
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from inplace_lint.core.event import Site
     from inplace_lint.domain.heap import Save
@@ -53,13 +53,13 @@ def called(frame: Frame, state: State, function: Value, arguments: Arguments, re
 
 def accumulate(state: State, framework: str, tensors: Sequence[Tensor], site: Site | None, retain: bool) -> None:
     """Report steps since the calls that a backward needs, and remember what has a gradient after it."""
-    for taken in state.trait(traits.STEPS, None) or ():
-        _check_parameters(state, framework, tensors, site, taken)
-    known = dict(state.all_traits(traits.CALLED))
+    steps = state.trait(traits.STEPS, None) or ()
+    _check_parameters(state, framework, tensors, site, steps)
+    known = dict(state.all_traits(traits.CALLED)) if site is not None else {}
     if not known or site is None:
         return
     calls, reaches_others = _behind(state, tensors, known)
-    for step in state.trait(traits.STEPS, None) or ():
+    for step in steps:
         old = [call for call in calls.values() if call.clock < step.clock]
         if step.updates and step.updates <= {call.function for call in old}:
             call = max((one for one in old if one.function in step.updates), key=lambda one: one.clock)
@@ -75,12 +75,21 @@ def accumulate(state: State, framework: str, tensors: Sequence[Tensor], site: Si
 
 
 def _check_parameters(
-    state: State, framework: str, tensors: Sequence[Tensor], site: Site | None, step: traits.Step
+    state: State, framework: str, tensors: Sequence[Tensor], site: Site | None, steps: Sequence[traits.Step]
 ) -> None:
-    """Report a step that updates known parameters, if backward needs their values of before it."""
-    if not step.leaves or not step.updates <= {_OTHERS}:
-        return
-    numbers = tape.reachable(state, [node for tensor in tensors for node in tape.nodes_of(state, tensor)])
+    """Report the steps that update known parameters, where backward needs their values of before."""
+    steps = [step for step in steps if step.leaves and step.updates <= {_OTHERS}]
+    starts = [node for tensor in tensors for node in tape.nodes_of(state, tensor)] if steps else []
+    numbers = tape.reachable(state, starts)
+    for step in steps:
+        kept = _outdated(state, numbers, step)
+        if kept is not None:
+            assumed = {f"`{step.name}` updates all that has a gradient"}
+            state.report(Stale(framework, kept.touch, _written_by(step), site, state.assumptions | assumed))
+
+
+def _outdated(state: State, numbers: Collection[NodeId], step: traits.Step) -> Save | None:
+    """Return a parameter that a node saved before a step, if nodes did so with all that the step updates."""
     updated = {tensor.storage for leaf in step.leaves if (tensor := state.tensor(Ref(leaf))) is not None}
     needed: dict[NodeId, Save] = {}
     for number in numbers:
@@ -88,11 +97,8 @@ def _check_parameters(
             if save.storage in updated and save.checked and save.used:
                 needed[number] = save
     if not step.leaves <= {leaf for number in needed for leaf in state.nodes[number].leaves}:
-        return
-    intact = (one for one in needed.values() if one.version == state.storages[one.storage].version)
-    for kept in list(intact)[:1]:
-        assumed = {f"`{step.name}` updates all that has a gradient"}
-        state.report(Stale(framework, kept.touch, _written_by(step), site, state.assumptions | assumed))
+        return None
+    return next((one for one in needed.values() if one.version == state.storages[one.storage].version), None)
 
 
 def _written_by(step: traits.Step) -> Touch:

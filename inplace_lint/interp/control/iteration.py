@@ -118,12 +118,12 @@ def _setting(frame: Frame, state: State, value: Value) -> Sym | None:
     module = None if frame.receiver is None else state.instance(frame.receiver)
     if type(value) is not Sym or module is None or "training" not in module.attrs:
         return None
-    listed: Sym | None = None
+    listed = value
     match state.symbols.keys[value.id]:
-        case (origins.RESULT, Sym() as method, *_) if unknown_history.view_of(state, method) is not None:
-            listed, value = method, unknown_history.view_of(state, method) or value
+        case (origins.RESULT, Sym() as method, *_) if (mapping := unknown_history.view_of(state, method)) is not None:
+            listed, value = method, mapping
         case _:
-            listed = value
+            pass
     while True:
         match state.symbols.keys[value.id]:
             case key if unknown_history.is_given_to_constructor(key):

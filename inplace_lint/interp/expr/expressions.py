@@ -13,7 +13,7 @@ from typing import Any
 
 from inplace_lint.core.span import Place
 from inplace_lint.domain import origins, traits
-from inplace_lint.domain.heap import DictObject, ListObject, Names
+from inplace_lint.domain.heap import DictObject, ListObject, Names, dict_of
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
     NONE,
@@ -25,9 +25,6 @@ from inplace_lint.domain.values import (
     Tuple,
     Value,
     are_distinct,
-    is_key,
-    key_of,
-    may_be_key,
 )
 from inplace_lint.interp.call import calls, closures
 from inplace_lint.interp.control import path_condition
@@ -210,22 +207,22 @@ def _dict(interp: Interpreter, frame: Frame, state: State, expr: ir.DictDisplay)
     parts = [part if part is not None else ir.Const(None) for item in expr.items for part in item]
     results: Results = []
     for after, values in evaluate_all(interp, frame, state, parts):
-        items: dict[object, Value] = {}
+        pairs: list[tuple[Value, Value]] = []
         exact = True
         for (key_expr, _), key, value in zip(expr.items, values[::2], values[1::2], strict=True):
             inner = after.object(value)
-            if key_expr is not None and may_be_key(key):
-                items[key_of(key)] = value
-                exact = exact and is_key(key)
-            elif key_expr is None and isinstance(inner, DictObject):
-                items.update(inner.items)
+            if key_expr is not None:
+                pairs.append((key, value))
+            elif isinstance(inner, DictObject):
+                pairs.extend(inner.pairs)
                 exact = exact and inner.exact
             else:
                 exact = False
+        made = dict_of(pairs, exact=exact)
         interp.listeners.gather(frame, after, expr.at, [item for _, item in expr.items], values[1::2])
-        for item_value in items.values():
+        for item_value in made.items.values():
             interp.listeners.collect(after, Place(frame.slice, expr.at), item_value)
-        results.append((after, after.new(DictObject(items, exact))))
+        results.append((after, after.new(made)))
     return results
 
 
@@ -293,9 +290,7 @@ def _turn(
 
 def _collected(state: State, kind: str, pairs: tuple[tuple[Value, Value], ...], exact: bool) -> Value:
     if kind == "dict":
-        keyed = {key_of(key): value for key, value in pairs if may_be_key(key)}
-        known = exact and len(keyed) == len(pairs) and all(is_key(key) for key, _ in pairs)
-        return state.new(DictObject(keyed, known))
+        return state.new(dict_of(pairs, exact=exact and len(dict(pairs)) == len(pairs)))
     return _display(state, "set" if kind == "set" else "list", tuple(value for _, value in pairs), exact)
 
 

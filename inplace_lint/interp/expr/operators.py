@@ -286,8 +286,9 @@ def call_method(
 
 def _number_of(state: State, value: Value) -> Value:
     """Return an operand, taken for a number where it is a setting: a part of what a constructor was given."""
-    is_open = isinstance(value, Sym) and value.kind in {"", "input"} and not state.has_trait(traits.IS_TENSOR, value.id)
-    return Sym(value.id, "number") if is_open and isinstance(value, Sym) and _is_setting(state, value) else value
+    if not isinstance(value, Sym) or value.kind not in {"", "input"} or state.has_trait(traits.IS_TENSOR, value.id):
+        return value
+    return Sym(value.id, "number") if _is_setting(state, value) else value
 
 
 def _is_setting(state: State, value: Sym) -> bool:

@@ -324,8 +324,7 @@ def _store(state: State, ref: Ref, thing: Object | None, index: Value, value: Va
     """Store an item in a dict, a list or a module container."""
     match thing:
         case DictObject():
-            more = {key_of(index): value} if may_be_key(index) else {}
-            state.put(ref, replace(thing, items={**thing.items, **more}, exact=thing.exact and is_key(index)))
+            state.put(ref, thing.stored(index, value))
         case ListObject():
             state.put(ref, _replaced(thing, index, value))
         case Instance(_, _, _, Ref() as children):

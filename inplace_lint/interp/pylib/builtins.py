@@ -24,15 +24,12 @@ from inplace_lint.domain.values import (
     Tuple,
     Value,
     are_distinct,
-    is_key,
-    key_of,
-    may_be_key,
 )
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Results
-from inplace_lint.interp.pylib import constant_folding, iterators, methods, numbered_names, type_tests
+from inplace_lint.interp.pylib import constant_folding, iterators, mappings, methods, numbered_names, type_tests
 from inplace_lint.interp.pylib.request import Request
 from inplace_lint.interp.transfer import materialise
 from inplace_lint.ir import expressions as ir
@@ -83,8 +80,9 @@ def _all_or_any(request: Request) -> Results:
 def _str(request: Request) -> Results:
     """Return the text of a value: a text itself."""
     value = request.argument(0)
-    is_text = isinstance(value, Sym) and value.kind in {"str", "name"}
-    return [(request.state, value)] if is_text and value is not None else request.unknown("str")
+    if isinstance(value, Sym) and value.kind in {"str", "name"}:
+        return [(request.state, value)]
+    return request.unknown("str")
 
 
 def _len(request: Request) -> Results:
@@ -127,20 +125,15 @@ def _next(request: Request) -> Results:
 
 
 def _dict(request: Request) -> Results:
-    items: dict[object, Value] = dict(request.arguments.keywords)
-    exact = not request.arguments.unknown
-    first = request.argument(0)
+    first, given = request.argument(0), DictObject({})
     inner = request.state.object(request.state.contents(first)) if first is not None else None
     if isinstance(inner, DictObject):
-        items = {**inner.items, **items}
-        exact = exact and inner.exact
+        given = inner
     elif first is not None:
-        for pair in request.items(first).items:
-            key = pair.items[0] if isinstance(pair, Tuple) and pair.items else NONE
-            if isinstance(pair, Tuple) and may_be_key(key):
-                items[key_of(key)] = pair.items[-1]
-            exact = exact and isinstance(pair, Tuple) and is_key(key)
-    return [(request.state, request.state.new(DictObject(items, exact)))]
+        found = request.items(first)
+        given = mappings.of_pairs(found.items, exact=found.exact)
+    items: dict[object, Value] = {**given.items, **dict(request.arguments.keywords)}
+    return [(request.state, request.state.new(DictObject(items, given.exact and not request.arguments.unknown)))]
 
 
 def _fromkeys(request: Request) -> Results:

@@ -6,9 +6,12 @@ Methods that `collections.abc.Mapping` gives to a class which defines `__getitem
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from inplace_lint.domain import origins
+from inplace_lint.domain.heap import DictObject, dict_of
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Const, Value, is_key, key_of
+from inplace_lint.domain.values import NONE, Const, Tuple, Value, is_key, key_of
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
@@ -39,6 +42,12 @@ def call(interp: Interpreter, frame: Frame, state: State, name: str, arguments: 
 
 
 METHODS = frozenset({f"{NAME}get", f"{NAME}__contains__"})
+
+
+def of_pairs(items: Sequence[Value], *, exact: bool) -> DictObject:
+    """Return the dict of a list of keys and values; `exact`: it has no other items."""
+    pairs = [item.items for item in items if isinstance(item, Tuple) and item.items]
+    return dict_of(((pair[0], pair[-1]) for pair in pairs), exact=exact and len(pairs) == len(items))
 
 
 def is_default(state: State, mapping: Value, key: Value, default: Value) -> bool:

@@ -16,7 +16,6 @@ from inplace_lint.domain.values import (
     Value,
     are_distinct,
     is_absent,
-    is_key,
     key_of,
     may_be_key,
     of_key,
@@ -130,8 +129,7 @@ def _dict_method(
     second = arguments.positional[1] if len(arguments.positional) > 1 else NONE
     match name:
         case "items":
-            pairs = tuple(Tuple((of_key(key), value)) for key, value in mapping.items.items())
-            return Tuple(pairs, mapping.exact)
+            return Tuple(tuple(Tuple(pair) for pair in mapping.pairs), mapping.exact)
         case "values":
             return Tuple(tuple(mapping.items.values()), mapping.exact)
         case "keys":
@@ -142,15 +140,14 @@ def _dict_method(
             return _dict_get(state, ref, mapping, name, first, second)
         case "__setitem__" if first is not None:
             interp.listeners.store(state, place, second, ())
-            more = {key_of(first): second} if may_be_key(first) else {}
-            state.put(ref, replace(mapping, items={**mapping.items, **more}, exact=mapping.exact and is_key(first)))
+            state.put(ref, mapping.stored(first, second))
             return NONE
         case "update" | "__init__":
-            known, exact = ({}, True) if first is None else _pairs(state, first)
-            more = {**known, **dict(arguments.keywords)}
+            known = DictObject({}) if first is None else _read(state, first)
+            more: dict[object, Value] = {**known.items, **dict(arguments.keywords)}
             for value in more.values():
                 interp.listeners.store(state, place, value, ())
-            state.put(ref, replace(mapping, items={**mapping.items, **more}, exact=mapping.exact and exact))
+            state.put(ref, replace(mapping, items={**mapping.items, **more}, exact=mapping.exact and known.exact))
             return NONE
         case "copy":
             return state.new(mapping)
@@ -161,17 +158,15 @@ def _dict_method(
             return state.symbols.sym((origins.METHOD, name, ref, arguments.positional, state.next_id))
 
 
-def _pairs(state: State, value: Value) -> tuple[dict[object, Value], bool]:
-    """Return the items of a dict, or of a list of keys and values, and whether they are all."""
+def _read(state: State, value: Value) -> DictObject:
+    """Return the dict that a value is, or that a list of keys and values makes."""
     match value, state.object(state.contents(value)):
-        case _, DictObject(mapping, exact):
-            return dict(mapping), exact
+        case _, DictObject() as mapping:
+            return mapping
         case (Tuple(items, exact), _) | (_, ListObject(items, exact)):
-            pairs = [item.items for item in items if isinstance(item, Tuple) and may_be_key(item.items[0])]
-            known = exact and len(pairs) == len(items) and all(is_key(pair[0]) for pair in pairs)
-            return {key_of(pair[0]): pair[-1] for pair in pairs}, known
+            return mappings.of_pairs(items, exact=exact)
         case _:
-            return {}, False
+            return DictObject({}, exact=False)
 
 
 def _dict_get(state: State, ref: Ref, mapping: DictObject, name: str, key: Value, default: Value) -> Value:
