@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from inplace_lint.core.records import replace
 from inplace_lint.domain import origins, traits
-from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor
+from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor, dict_of
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Builtin, ClassValue, Const, Dotted, Ref, Tuple, Value, key_of, may_be_key
+from inplace_lint.domain.values import NONE, Builtin, ClassValue, Const, Dotted, Ref, Tuple, Value, may_be_key
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import optimizers
@@ -103,13 +103,13 @@ def _empty(interp: Interpreter, cls: Value) -> ListObject | DictObject:
 
 def _paired(state: State, items: Items) -> DictObject | None:
     """Return the dict of a list of (name, module) pairs, which may be lists themselves."""
-    pairs: dict[object, Value] = {}
+    pairs: list[tuple[Value, Value]] = []
     for item in items.items:
         pair = item if isinstance(item, Tuple) else state.object(item)
         if not isinstance(pair, Tuple | ListObject) or len(pair.items) != 2 or not may_be_key(pair.items[0]):  # noqa: PLR2004
             return None
-        pairs[key_of(pair.items[0])] = pair.items[1]
-    return DictObject(pairs, items.exact) if pairs else None
+        pairs.append((pair.items[0], pair.items[1]))
+    return dict_of(pairs, exact=items.exact) if pairs else None
 
 
 def prepare_container(interp: Interpreter, state: State, cls: ClassValue, ref: Ref) -> None:

@@ -179,5 +179,5 @@ def _dict_get(state: State, ref: Ref, mapping: DictObject, name: str, key: Value
         rest = {other: value for other, value in mapping.items.items() if other != key_of(key)}
         state.put(ref, replace(mapping, items=rest))
     if name == "setdefault" and found is None:
-        state.put(ref, replace(mapping, items={**mapping.items, key_of(key): default}))
+        state.put(ref, mapping.stored(key, default))
     return found if found is not None else default
