@@ -278,6 +278,9 @@ FLOATING_DTYPE: Trait[SymId, str] = Trait("floating dtype", Owner.SYMBOL)
 FORWARDED: Trait[RefId, bool] = Trait("has options", Owner.OBJECT)
 HAS_USED_GRADIENT: Trait[SymId, bool] = Trait("has a gradient that is used", Owner.SYMBOL)
 NONE_BY_DEFAULT: Trait[SymId, bool] = Trait("is None by default", Owner.SYMBOL)
+# What an option of a command line is where it is not passed; of a parser, the options that have such a value.
+DEFAULT: Trait[SymId, Const] = Trait("is by default", Owner.SYMBOL)
+OPTIONS: Trait[SymId, tuple[tuple[str, Const], ...]] = Trait("options of a parser", Owner.SYMBOL)
 NO_GRADIENT: Trait[SymId, bool] = Trait("has no gradient", Owner.SYMBOL)
 REQUIRES_GRAD: Trait[SymId, bool] = Trait("was found to require grad", Owner.SYMBOL)
 

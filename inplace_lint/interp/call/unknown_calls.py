@@ -16,6 +16,7 @@ from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import module_methods, opaque_modules, optimizers, state_dict
 from inplace_lint.interp.outcome import Results
+from inplace_lint.interp.pylib import command_line
 from inplace_lint.interp.transfer import materialise
 from inplace_lint.ir import nodes as ir
 
@@ -54,6 +55,7 @@ def unknown_call(
         state.set_trait(traits.NO_GRADIENT, result.id, True)
     if isinstance(function, Sym):
         state_dict.track_opaque_module(interp, frame, state, function, arguments, site)
+        command_line.note(state, function, arguments, result)
     return [(state, result)]
 
 

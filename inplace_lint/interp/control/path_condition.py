@@ -32,6 +32,7 @@ from inplace_lint.domain.values import (
 )
 from inplace_lint.interp.control import exclusive
 from inplace_lint.interp.fuel import Fuel
+from inplace_lint.interp.pylib import constant_folding
 from inplace_lint.interp.transfer import dtypes
 
 
@@ -83,18 +84,20 @@ def split(fuel: Fuel, state: State, value: Value, wanted: Three = None) -> list[
     """
     Return the sides that a condition can take, each in a state that remembers it.
 
-    Where one only can be followed, that is the usual one, else the one that is `wanted`, else the preferred one.
+    Where one only can be followed, that is the usual one, else the one that is `wanted`, else the one that the options
+    of a command line lead to where nobody passes them, else the preferred one.
     """
     known = truth(state, value)
     if known is not None:
         return [(state, known)]
     usual = _usual_side(state, value) if fuel.prefers else None
-    first = usual if usual is not None else wanted if wanted is not None else fuel.prefers
+    default = _default_side(state, value) if fuel.prefers and usual is None else None
+    first = next((side for side in (usual, wanted, default) if side is not None), fuel.prefers)
     if fuel.width <= 1 or not fuel.step():
         fuel.drop("sides")
         learn(state, value, first)
         return [(state, first)]
-    first = usual is not False
+    first = usual is not False and default is not False
     other = state.fork()
     learn(state, value, first)
     learn(other, value, not first)
@@ -118,6 +121,33 @@ def _usual_side(state: State, value: Value) -> Three:
         inner = _usual_side(state, Sym(SymId(key[1])))
         return None if inner is None else not inner
     return None
+
+
+def _default_side(state: State, value: Value) -> Three:
+    """Return the side of a condition on an option of a command line that is not passed; None for any other."""
+    default = state.trait(traits.DEFAULT, value.id) if isinstance(value, Sym) else None
+    if not isinstance(value, Sym) or default is not None:
+        return None if default is None else bool(default.value)
+    match state.symbols.keys[value.id]:
+        case (origins.NOT, int(inner)):
+            side = _default_side(state, Sym(SymId(inner)))
+            return None if side is None else not side
+        case (origins.IS_NONE, int(inner)):
+            default = state.trait(traits.DEFAULT, SymId(inner))
+            return None if default is None else default.value is None
+        case (origins.COMPARE, str(symbol), Sym() | Const() as left, Sym() | Const() as right):
+            answer = constant_folding.binary(state, symbol, _by_default(state, left), _by_default(state, right))
+            return bool(answer.value) if isinstance(answer, Const) else None
+        case (origins.CONTAINS, Sym(inner), Tuple(items, True)):
+            default = state.trait(traits.DEFAULT, inner)
+            return None if default is None else default in items
+        case _:
+            return None
+
+
+def _by_default(state: State, value: Sym | Const) -> Sym | Const:
+    default = state.trait(traits.DEFAULT, value.id) if isinstance(value, Sym) else None
+    return value if default is None else default
 
 
 def learn(state: State, value: Value, side: bool) -> None:

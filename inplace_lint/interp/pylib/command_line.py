@@ -1,0 +1,100 @@
+"""
+Options of a command line: what they are where nobody passes them.
+
+    parser.add_argument("--kind", default="mean")
+    args = parser.parse_args()        # args.kind may be any text; where one side only can be followed, it is "mean"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from inplace_lint.domain import origins, traits
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import NONE, Builtin, Const, Dotted, Sym, SymId, Value
+from inplace_lint.interp.frame import Arguments
+
+_PARSER = "argparse.ArgumentParser"
+_SWITCHES = {"store_true": False, "store_false": True}
+_NUMBERS = {"int": int, "float": float}
+
+
+def note(state: State, function: Sym, arguments: Arguments, result: Sym) -> None:
+    """Note the option that a method of a parser adds, or what the attributes of its result are by default."""
+    match state.symbols.key(function):
+        case (origins.ATTRIBUTE, int(owner), str(name)) if name in _METHODS:
+            parser = _parser(state, SymId(owner))
+            if parser is not None:
+                _METHODS[name](state, parser, arguments, result)
+        case _:
+            pass
+
+
+def _parser(state: State, number: SymId) -> SymId | None:
+    """Return the parser that a value is, or is a group of; None for any other value."""
+    match state.symbols.keys[number]:
+        case (origins.RESULT, Dotted(name), *_) if name == _PARSER:
+            return number
+        case (origins.RESULT, Sym(method), *_):
+            made = state.symbols.keys[method]
+        case _:
+            return None
+    match made:
+        case (origins.ATTRIBUTE, int(owner), str(name)) if name.startswith("add_"):
+            return _parser(state, SymId(owner))
+        case _:
+            return None
+
+
+def _add(state: State, parser: SymId, arguments: Arguments, _result: Sym) -> None:
+    flags = [flag.value for flag in arguments.positional if isinstance(flag, Const) and isinstance(flag.value, str)]
+    if arguments.unknown or not flags or len(flags) < len(arguments.positional):
+        return
+    given = dict(arguments.keywords)
+    long = next((flag for flag in flags if flag.startswith("--")), flags[0])
+    name = given.get("dest", Const(long.lstrip("-").replace("-", "_")))
+    default = _default(given) if flags[0].startswith("-") and given.get("required", NONE) == NONE else None
+    if isinstance(name, Const) and isinstance(name.value, str) and default is not None:
+        known = state.trait(traits.OPTIONS, parser) or ()
+        state.set_trait(traits.OPTIONS, parser, (*known, (name.value, default)))
+
+
+def _default(given: Mapping[str, Value]) -> Const | None:
+    """Return the value of an option that is not passed; None where it is not known."""
+    default = given.get("default", NONE)
+    action = given.get("action", NONE)
+    if isinstance(action, Const) and action.value in _SWITCHES and "default" not in given:
+        return Const(_SWITCHES[action.value])
+    made = given.get("type", NONE)
+    if not isinstance(default, Const) or (isinstance(default.value, str) and made not in (NONE, Builtin("str"))):
+        return _number(default, made)
+    return Const(default.value)
+
+
+def _number(default: Value, made: Value) -> Const | None:
+    """Return what a type makes of a text."""
+    if not isinstance(default, Const) or not isinstance(made, Builtin) or made.name not in _NUMBERS:
+        return None
+    try:
+        return Const(_NUMBERS[made.name](default.value))
+    except ValueError:
+        return None
+
+
+def _describe(state: State, parser: SymId, _arguments: Arguments, result: Sym) -> None:
+    for name, default in state.trait(traits.OPTIONS, parser) or ():
+        option = state.symbols.sym((origins.ATTRIBUTE, result.id, name), _KINDS.get(type(default.value), ""))
+        state.set_trait(traits.DEFAULT, option.id, default)
+        state.set_trait(traits.UNKNOWN_ATTRIBUTE, (result.id, name), option)
+
+
+def _describe_first(state: State, parser: SymId, arguments: Arguments, result: Sym) -> None:
+    _describe(state, parser, arguments, state.symbols.sym((origins.ITEM, result, Const(0))))
+
+
+_KINDS: Mapping[type, str] = {bool: "number", int: "number", float: "number", str: "str"}
+_METHODS: Mapping[str, Callable[[State, SymId, Arguments, Sym], None]] = {
+    "add_argument": _add,
+    "parse_args": _describe,
+    "parse_known_args": _describe_first,
+}
