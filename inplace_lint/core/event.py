@@ -68,6 +68,7 @@ class Failure(Word):
     NO_DERIVATIVE = "no_derivative"
     FLAG = "flag"
     OUT_GRAD = "out_grad"
+    OUT_LEAF = "out_leaf"
     CUSTOM_VIEW = "custom_view"
     CUSTOM_VIEW_BASE = "custom_view_base"
     HOOKED_VIEW = "hooked_view"

@@ -27,6 +27,7 @@ _WHERE_RECORDED = frozenset(
         Failure.NO_GRAD_VIEW_BASE,
         Failure.INFERENCE_SAVE,
         Failure.OUT_GRAD,
+        Failure.OUT_LEAF,
     }
 )
 

@@ -17,13 +17,14 @@ from inplace_lint.domain import origins, rearrangement, traits
 from inplace_lint.domain.values import NONE, Const, Ref, SliceValue, Sym, Three, Tuple, Value
 from inplace_lint.interp.transfer import shapes
 from inplace_lint.interp.transfer.index import is_constant, is_whole
-from inplace_lint.knowledge.words import ShapeRule
+from inplace_lint.knowledge.words import Check, ShapeRule
 
 if TYPE_CHECKING:
     from inplace_lint.domain.heap import Part, Step, Tensor
     from inplace_lint.domain.shape import Size
     from inplace_lint.domain.state import State, Symbols
     from inplace_lint.interp.transfer.op_call import Call
+    from inplace_lint.knowledge.op import WriteFact
 
 Sizes = tuple["Size", ...]
 _DOTS, _WHOLE = Const(...), SliceValue(NONE, NONE, NONE)
@@ -184,6 +185,28 @@ def clash(written: Part | None, other: Part | None, symbols: Symbols, *, expands
             return False
         return _common(mine, others)
     return False
+
+
+def with_operand(call: Call, fact: WriteFact, tensor: Tensor) -> frozenset[str] | None:
+    """Return under which assumptions an operand is another view of what is written, and overlaps it in part."""
+    part = step(call, fact.moves, tensor) if fact.moves else tensor.part
+    for name in call.binding.given - {fact.to}:
+        for _, other in call.binding.tensors(name):
+            if other.storage == tensor.storage:
+                found = clash(part, other.part, call.state.symbols, expands=bool(fact.moves))
+                if found is not False or _must_be_apart(call, fact, tensor, other):
+                    near = {NEAR} if found is None else set()
+                    return tensor.doubt | other.doubt | near
+    return None
+
+
+def _must_be_apart(call: Call, fact: WriteFact, tensor: Tensor, other: Tensor) -> bool:
+    """Check whether an operand may not share memory with the written tensor at all, and shares all of it."""
+    if Check.APART not in fact.checks or tensor.part is None or tensor.part != other.part or not tensor.contiguous:
+        return False
+    # What a mask selects is set to a number by another kernel, which asks nothing.
+    operands = call.binding.given - {fact.to}
+    return tensor.dtype == "int" or all(call.binding.tensor(name) is not None for name in operands)
 
 
 def reads_late(

@@ -211,16 +211,19 @@ def _unfit(call: Call, fact: WriteFact, tensor: Tensor) -> tuple[Failure, frozen
     records = call.state.modes.grad is not False
     # A function of a project or a library may have an argument of this name, too.
     is_out = fact.to == "out" and fact.condition is not None and Check.OVERLAP in fact.checks
-    if records and is_out and "out_grad" in call.facts.framework.says and recording.rg_of(call):
-        return Failure.OUT_GRAD, frozenset()
+    if records and is_out and "out_grad" in call.facts.framework.says:
+        if recording.rg_of(call):
+            return Failure.OUT_GRAD, frozenset()
+        if call.binding.op.grads == () and tensor.rg and tensor.leaf and Check.RESIZE not in fact.checks:
+            return Failure.OUT_LEAF, tensor.doubt
     if Check.OPERAND in fact.checks and _brings_a_number(call):
         return Failure.OPERAND, frozenset()
     repeats = tensor.view is View.EXPANDED and (not fact.moves or overlap.keeps_repeats(call, fact.moves))
     if Check.OVERLAP in fact.checks and repeats:
         return Failure.OVERLAP, tensor.doubt
-    clash = _overlapping(call, fact, tensor) if Check.OPERANDS in fact.checks else None
+    clash = overlap.with_operand(call, fact, tensor) if Check.OPERANDS in fact.checks else None
     if clash is not None:
-        return clash
+        return Failure.OPERANDS_OVERLAP, clash
     if Check.BROADCAST in fact.checks and _brings_axes(call, fact, tensor):
         return Failure.SHAPE, frozenset()
     kind = _another_kind(call, fact, tensor)
@@ -233,28 +236,6 @@ def _brings_a_number(call: Call) -> bool:
     """Check whether the second argument is a Python number where the framework requires a tensor."""
     value = call.binding.value(call.binding.op.args[1].name)
     return value is not None and operators.is_number(call.state, value)
-
-
-def _overlapping(call: Call, fact: WriteFact, tensor: Tensor) -> tuple[Failure, frozenset[str]] | None:
-    """Return the check that fails if an operand is another view of the written memory and overlaps it in part."""
-    part = overlap.step(call, fact.moves, tensor) if fact.moves else tensor.part
-    for name in call.binding.given - {fact.to}:
-        for _, other in call.binding.tensors(name):
-            if other.storage == tensor.storage:
-                clash = overlap.clash(part, other.part, call.state.symbols, expands=bool(fact.moves))
-                if clash is not False or _must_be_apart(call, fact, tensor, other):
-                    near = {overlap.NEAR} if clash is None else set()
-                    return Failure.OPERANDS_OVERLAP, tensor.doubt | other.doubt | near
-    return None
-
-
-def _must_be_apart(call: Call, fact: WriteFact, tensor: Tensor, other: Tensor) -> bool:
-    """Check whether an operand may not share memory with the written tensor at all, and shares all of it."""
-    if Check.APART not in fact.checks or tensor.part is None or tensor.part != other.part or not tensor.contiguous:
-        return False
-    # What a mask selects is set to a number by another kernel, which asks nothing.
-    operands = call.binding.given - {fact.to}
-    return tensor.dtype == "int" or all(call.binding.tensor(name) is not None for name in operands)
 
 
 def _brings_axes(call: Call, fact: WriteFact, tensor: Tensor) -> bool:

@@ -13,4 +13,10 @@ RULE = refused(
         "is passed as `out=` to a call on tensors that require grad, which autograd does not support",
         repair=Repair.NEW_VALUE,
     ),
+    Refusal(
+        "out_leaf",
+        "is a leaf that requires grad, and cannot be passed as `out=` while gradients are recorded",
+        "pass the result to `copy_` of {tensor}, in `with {no_grad}:`",
+        says="out_grad",
+    ),
 )
