@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from inplace_lint.core.records import replace
@@ -32,21 +33,25 @@ def make(call: Call, rg: Three, node: NodeId | None) -> Value:
     facts = call.binding.op.returns
     if not facts:
         return _fresh(call, ReturnFact("fresh"), rg, node)
-    unknown = False
+    possible: list[ReturnFact] = []
     for fact in facts:
         verdict = holds(fact.condition, call.binding)
-        if verdict is None:
-            unknown = True
-        elif verdict:
-            return _one(call, _undecided(facts, fact) if unknown else fact, rg, node)
-    return _one(call, _undecided(facts, facts[-1]), rg, node)
+        if verdict is not False:
+            possible.append(fact)
+        if verdict:
+            return _one(call, _undecided(possible), rg, node)
+    return _one(call, _undecided(possible or facts[-1:]), rg, node)
 
 
-def _undecided(facts: tuple[ReturnFact, ...], chosen: ReturnFact) -> ReturnFact:
-    """Return the fact to apply where an earlier one may hold too: the result may be a view, unless all are fresh.
-
-    Where these differ in their dtypes, that of the result is not known.
+def _undecided(facts: Sequence[ReturnFact]) -> ReturnFact:
     """
+    Return the last of the facts that may hold, if it is the only one; else what is true of all of them.
+
+    The result may be a view, unless all are fresh. Where these differ in their dtypes, that of the result is not known.
+    """
+    chosen = facts[-1]
+    if len(facts) == 1:
+        return chosen
     kinds = {fact.kind for fact in facts}
     if kinds <= {"fresh"} and len({fact.dtype for fact in facts}) > 1:
         return replace(chosen, dtype=DType.UNKNOWN)
