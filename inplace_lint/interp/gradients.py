@@ -13,9 +13,10 @@ from inplace_lint.effects import schedule
 from inplace_lint.effects.summary import Definition
 from inplace_lint.interp.expr import environment
 from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.knowledge.words import OPERATOR
 from inplace_lint.workspace import trainers
 
-_UNRECORDED = frozenset({"mode:grad=False", "mode:inference"})
+_UNRECORDED = frozenset({"mode:grad=False", "mode:inference", OPERATOR})  # the last: the body of an operator
 _CLEARING = frozenset({"zero_module", "optimizer_zero"})
 _DEEPEST = 2
 NOBODY = -1  # the number of a value that nothing trains through

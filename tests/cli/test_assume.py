@@ -730,3 +730,38 @@ def test_a_module_that_makes_nothing_with_parameters_is_nobody_who_trains(lint, 
     made = "    def __init__(self):\n        super().__init__()\n        self.fc = nn.Linear(3, 3)\n\n"
     (tree / "transform.py").write_text(TRANSFORM.replace(start, start + made))
     assert "helper.py:6:5: warning[IPL101]" in lint("--output-format=concise", "helper.py").out
+
+
+OPERATOR = """\
+import torch
+from {module} import scale
+
+
+@torch.library.custom_op("mine::attend", mutates_args=())
+def attend(x: torch.Tensor, side: str) -> torch.Tensor:
+    if side == "up":
+        return scale(x)
+    raise ValueError(side)
+"""
+ATTENTION = """\
+from operators import attend
+from torch import nn
+
+
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 3)
+        self.attend = attend
+
+    def forward(self, x):
+        return self.attend(self.fc(x), self.side)
+"""
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_the_body_of_an_operator_records_nothing(lint, tree, together):
+    (tree / "net.py").write_text(ATTENTION)
+    own = HELPER + OPERATOR.partition("\n\n")[2]
+    (tree / "operators.py").write_text(own if together else OPERATOR.format(module="helper"))
+    assert lint(".").out.startswith("All checks passed!")
