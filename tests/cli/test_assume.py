@@ -765,3 +765,30 @@ def test_the_body_of_an_operator_records_nothing(lint, tree, together):
     own = HELPER + OPERATOR.partition("\n\n")[2]
     (tree / "operators.py").write_text(own if together else OPERATOR.format(module="helper"))
     assert lint(".").out.startswith("All checks passed!")
+
+
+BOUNDED = """\
+import torch
+from torch import nn
+
+
+class Encoder(nn.Module):
+    def __init__(self, bounds=None):
+        super().__init__()
+        self.bounds = bounds
+        self.fc = nn.Linear(3, 3)
+
+    def sample(self, at, bounds):
+        at = at.clone()
+        at[..., 0:1] = at[..., 0:1] * at[..., 1:2]
+        return at.exp()
+
+    def forward(self, x):
+        at = torch.linspace(0.5, 2.5 + self.bounds[0], 3)
+        return self.fc(x) * self.sample(at, self.bounds)
+"""
+
+
+def test_a_call_that_the_defaults_refuse_shows_what_is_passed_to_other_methods(lint, tree):
+    (tree / "encoder.py").write_text(BOUNDED)
+    assert lint("--assume", "grad", "encoder.py").out == "All checks passed!\n"
