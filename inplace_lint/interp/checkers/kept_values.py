@@ -23,7 +23,7 @@ from inplace_lint.domain import tape, traits
 from inplace_lint.domain.heap import BESIDE, DictObject, ListObject, Names, Tensor, View, Write
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Const, Ref, RefId, Tuple, Value
-from inplace_lint.interp.checkers import liveness, self_average
+from inplace_lint.interp.checkers import escaped, liveness, self_average
 from inplace_lint.interp.checkers.kept import beside, hooks, items, together
 from inplace_lint.interp.transfer import overlap
 from inplace_lint.ir import next_use
@@ -220,7 +220,7 @@ def _check_kept(
                 if how is traits.STATE_OF
                 else write.tensor == ref
                 and _through_a_variable(state, write)
-                and not _is_for_container(call, write, tensor)
+                and not (_is_for_container(call, write, tensor) or escaped.fills(call, tensor, write))
             ):
                 assumptions = state.assumptions | write.assumptions | write.doubt
                 read = call.touch(part, expr, tensor)
