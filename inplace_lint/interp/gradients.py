@@ -70,8 +70,12 @@ def _is_of_batch(interp: Interpreter, state: State, value: Sym) -> bool:
             loss = (net(batch) * keep).sum()
             opt.zero_grad()
             loss.backward()
+
+    Or a list of mappings, one for each image or text: `metas[0]["shape"]`.
     """
     batch = unknown_history.mapping_of(state, value)
+    if batch is not None and unknown_history.is_row_of_argument(state, batch):
+        return True
     if batch is None or not state.has_trait(traits.FED, batch.id):
         return False
     match state.symbols.keys[batch.id]:

@@ -792,3 +792,57 @@ class Encoder(nn.Module):
 def test_a_call_that_the_defaults_refuse_shows_what_is_passed_to_other_methods(lint, tree):
     (tree / "encoder.py").write_text(BOUNDED)
     assert lint("--assume", "grad", "encoder.py").out == "All checks passed!\n"
+
+
+ROWS = """\
+import torch
+from torch import nn
+
+
+class Head(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 3)
+
+    def place(self, x, metas):
+        at = torch.arange(3.0) * metas[0]["pad"][1] / 2
+        at = torch.stack([at, at])
+        at[:1] = at[:1] * torch.maximum(at[1:], torch.ones(1))
+        lidar = torch.stack([torch.stack(meta["lidar"]) for meta in metas])
+        lidar = lidar.exp()
+        lidar[..., 0] /= metas[0]["pad"][0]
+        return self.fc(x) * at[0] * lidar
+
+    def forward(self, x, metas):
+        return self.place(x, metas)
+"""
+
+
+def test_what_a_list_of_mappings_has_is_data(lint, tree):
+    (tree / "head.py").write_text(ROWS)
+    assert lint("head.py").out == "All checks passed!\n"
+    (tree / "head.py").write_text(ROWS.replace("metas[0]", "metas").replace("in metas]", 'in metas["rows"]]'))
+    assert [line.split(": ")[0] for line in lint("--output-format=concise", "head.py").out.splitlines()[:2]] == [
+        "head.py:13:9",
+        "head.py:16:9",
+    ]
+
+
+PREDICTION = """\
+from library import BaseHead
+from torch import nn
+
+
+class Head(BaseHead, nn.Module):
+    def {name}(self, scores):
+        y = scores.exp()
+        y *= 2
+        return y
+"""
+
+
+def test_what_another_library_calls_to_infer_is_not_told(lint, tree):
+    (tree / "head.py").write_text(PREDICTION.format(name="message"))
+    assert "head.py:8:9: warning[IPL101]" in lint("--output-format=concise", "head.py").out
+    (tree / "head.py").write_text(PREDICTION.format(name="predict_by_feat"))
+    assert lint("head.py") == QUIET
