@@ -846,3 +846,29 @@ def test_what_another_library_calls_to_infer_is_not_told(lint, tree):
     assert "head.py:8:9: warning[IPL101]" in lint("--output-format=concise", "head.py").out
     (tree / "head.py").write_text(PREDICTION.format(name="predict_by_feat"))
     assert lint("head.py") == QUIET
+
+
+MAPPING = """\
+import torch
+from tensordict import TensorDict
+
+
+def penalty(data, control):
+    batch = TensorDict({"a": data.log_probs, "b": data.mask}, batch_size=data.size).to("cpu")
+    mask = batch["mask"]
+    difference = (batch["old"] - batch["new"]) * mask
+    control.update(torch.mean(difference, dim=0).item())
+    batch["rewards"] = batch["scores"] - control.value * difference
+    return batch
+
+
+class Trainer:
+    def fit(self, data):
+        loss = penalty(data, self.control)["rewards"].sum()
+        loss.backward()
+"""
+
+
+def test_what_is_given_items_under_texts_is_no_tensor(lint, tree):
+    (tree / "penalty.py").write_text(MAPPING)
+    assert lint("--assume", "grad", "penalty.py").out == "All checks passed!\n"
