@@ -155,7 +155,8 @@ class State:
 
     # -- objects -----------------------------------------------------------------------------------------------------
 
-    def _fresh(self) -> int:
+    def fresh(self) -> int:
+        """Return an id that nothing has yet."""
         self.next_id += 1
         return self.next_id
 
@@ -166,13 +167,13 @@ class State:
 
     def new(self, thing: Object) -> Ref:
         """Put a new object on the heap."""
-        ref = Ref(RefId(self._fresh()))
+        ref = Ref(RefId(self.fresh()))
         self.put(ref, thing)
         return ref
 
     def new_frame(self, names: Names) -> Ref:
         """Put the variables of a call on the heap, for as long as the call lasts."""
-        ref = Ref(RefId(self._fresh()))
+        ref = Ref(RefId(self.fresh()))
         self.heap[ref.id] = names
         self.trail = object()
         return ref
@@ -333,7 +334,7 @@ class State:
 
     def new_storage(self) -> StorageId:
         """Create a storage that has not been written."""
-        number = StorageId(self._fresh())
+        number = StorageId(self.fresh())
         self.storages[number] = Storage()
         self._changed(number)
         return number
@@ -348,7 +349,7 @@ class State:
 
     def record(self, node: Node) -> NodeId:
         """Append an operation to the tape."""
-        number = NodeId(self._fresh())
+        number = NodeId(self.fresh())
         self.nodes[number] = node
         self._changed(number)
         return number

@@ -81,6 +81,15 @@ def is_parameter(state: State, value: Sym) -> bool:
     return isinstance(key, tuple) and key[:1] == (origins.PARAMETER,)
 
 
+def is_row_of_argument(state: State, value: Sym) -> bool:
+    """Check whether an unknown value is an item, by its position or in a loop, of what an entry point was given."""
+    match state.symbols.keys[value.id]:
+        case (origins.ITEM, Sym() as outer, Const(int())) | (origins.ROW | origins.TURN, Sym() as outer, *_):
+            return is_parameter(state, outer)
+        case _:
+            return False
+
+
 def is_given_to_constructor(key: object) -> bool:
     """Check whether a key is that of what an entry point gave a constructor for a parameter."""
     match key:

@@ -209,6 +209,9 @@ def _run_class(interp: Interpreter, item: Definition) -> list[Found]:
         return [*found, *_run_method(interp, frame, made, cls, choice.method)]
     if entry:
         found.extend(_run_method(interp, frame, made, cls, entry))
+        if choice.is_default and not construction.completes(interp, interp.lookup(state, cls, entry)):
+            beyond = construction.beyond_defaults(interp, frame, state, cls)
+            found.extend(_run_method(interp, frame, beyond, cls, entry) if beyond else [])
         if choice.is_default and _is_worth_passing(interp, made[0][0], cls, item, entry):
             found.extend(_run_method(interp, frame, made, cls, entry, passed=True))
     return [*found, *_run_others(interp, frame, made, cls, item, entry)]

@@ -13,9 +13,10 @@ from inplace_lint.effects import schedule
 from inplace_lint.effects.summary import Definition
 from inplace_lint.interp.expr import environment
 from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.knowledge.words import OPERATOR
 from inplace_lint.workspace import trainers
 
-_UNRECORDED = frozenset({"mode:grad=False", "mode:inference"})
+_UNRECORDED = frozenset({"mode:grad=False", "mode:inference", OPERATOR})  # the last: the body of an operator
 _CLEARING = frozenset({"zero_module", "optimizer_zero"})
 _DEEPEST = 2
 NOBODY = -1  # the number of a value that nothing trains through
@@ -69,8 +70,12 @@ def _is_of_batch(interp: Interpreter, state: State, value: Sym) -> bool:
             loss = (net(batch) * keep).sum()
             opt.zero_grad()
             loss.backward()
+
+    Or a list of mappings, one for each image or text: `metas[0]["shape"]`.
     """
     batch = unknown_history.mapping_of(state, value)
+    if batch is not None and unknown_history.is_row_of_argument(state, batch):
+        return True
     if batch is None or not state.has_trait(traits.FED, batch.id):
         return False
     match state.symbols.keys[batch.id]:

@@ -68,7 +68,7 @@ class Evaluation:
 
         The files that may use the one at `path` are looked at.
         """
-        if name in {word for known in frameworks() for word in framework(known).infers}:
+        if name in inferring():
             return True
         if not name or name.startswith("__") or name in _trained():
             return False
@@ -163,6 +163,12 @@ class Evaluation:
 def _may_be_of(owner: str, use: Use) -> bool:
     """Check whether a use of a name may be of the method of a class; of a function if there is no class."""
     return not (use.bare if owner else use.own) and (not use.own or use.around == owner)
+
+
+@cache
+def inferring() -> frozenset[str]:
+    """Return the names of functions that are only called to infer."""
+    return frozenset().union(*(framework(known).infers for known in frameworks()))
 
 
 @cache

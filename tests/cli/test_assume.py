@@ -730,3 +730,145 @@ def test_a_module_that_makes_nothing_with_parameters_is_nobody_who_trains(lint, 
     made = "    def __init__(self):\n        super().__init__()\n        self.fc = nn.Linear(3, 3)\n\n"
     (tree / "transform.py").write_text(TRANSFORM.replace(start, start + made))
     assert "helper.py:6:5: warning[IPL101]" in lint("--output-format=concise", "helper.py").out
+
+
+OPERATOR = """\
+import torch
+from {module} import scale
+
+
+@torch.library.custom_op("mine::attend", mutates_args=())
+def attend(x: torch.Tensor, side: str) -> torch.Tensor:
+    if side == "up":
+        return scale(x)
+    raise ValueError(side)
+"""
+ATTENTION = """\
+from operators import attend
+from torch import nn
+
+
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 3)
+        self.attend = attend
+
+    def forward(self, x):
+        return self.attend(self.fc(x), self.side)
+"""
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_the_body_of_an_operator_records_nothing(lint, tree, together):
+    (tree / "net.py").write_text(ATTENTION)
+    own = HELPER + OPERATOR.partition("\n\n")[2]
+    (tree / "operators.py").write_text(own if together else OPERATOR.format(module="helper"))
+    assert lint(".").out.startswith("All checks passed!")
+
+
+BOUNDED = """\
+import torch
+from torch import nn
+
+
+class Encoder(nn.Module):
+    def __init__(self, bounds=None):
+        super().__init__()
+        self.bounds = bounds
+        self.fc = nn.Linear(3, 3)
+
+    def sample(self, at, bounds):
+        at = at.clone()
+        at[..., 0:1] = at[..., 0:1] * at[..., 1:2]
+        return at.exp()
+
+    def forward(self, x):
+        at = torch.linspace(0.5, 2.5 + self.bounds[0], 3)
+        return self.fc(x) * self.sample(at, self.bounds)
+"""
+
+
+def test_a_call_that_the_defaults_refuse_shows_what_is_passed_to_other_methods(lint, tree):
+    (tree / "encoder.py").write_text(BOUNDED)
+    assert lint("--assume", "grad", "encoder.py").out == "All checks passed!\n"
+
+
+ROWS = """\
+import torch
+from torch import nn
+
+
+class Head(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 3)
+
+    def place(self, x, metas):
+        at = torch.arange(3.0) * metas[0]["pad"][1] / 2
+        at = torch.stack([at, at])
+        at[:1] = at[:1] * torch.maximum(at[1:], torch.ones(1))
+        lidar = torch.stack([torch.stack(meta["lidar"]) for meta in metas])
+        lidar = lidar.exp()
+        lidar[..., 0] /= metas[0]["pad"][0]
+        return self.fc(x) * at[0] * lidar
+
+    def forward(self, x, metas):
+        return self.place(x, metas)
+"""
+
+
+def test_what_a_list_of_mappings_has_is_data(lint, tree):
+    (tree / "head.py").write_text(ROWS)
+    assert lint("head.py").out == "All checks passed!\n"
+    (tree / "head.py").write_text(ROWS.replace("metas[0]", "metas").replace("in metas]", 'in metas["rows"]]'))
+    assert [line.split(": ")[0] for line in lint("--output-format=concise", "head.py").out.splitlines()[:2]] == [
+        "head.py:13:9",
+        "head.py:16:9",
+    ]
+
+
+PREDICTION = """\
+from library import BaseHead
+from torch import nn
+
+
+class Head(BaseHead, nn.Module):
+    def {name}(self, scores):
+        y = scores.exp()
+        y *= 2
+        return y
+"""
+
+
+def test_what_another_library_calls_to_infer_is_not_told(lint, tree):
+    (tree / "head.py").write_text(PREDICTION.format(name="message"))
+    assert "head.py:8:9: warning[IPL101]" in lint("--output-format=concise", "head.py").out
+    (tree / "head.py").write_text(PREDICTION.format(name="predict_by_feat"))
+    assert lint("head.py") == QUIET
+
+
+MAPPING = """\
+import torch
+from tensordict import TensorDict
+
+
+def penalty(data, control):
+    batch = TensorDict({"a": data.log_probs, "b": data.mask}, batch_size=data.size).to("cpu")
+    mask = batch["mask"]
+    difference = (batch["old"] - batch["new"]) * mask
+    control.update(torch.mean(difference, dim=0).item())
+    batch["rewards"] = batch["scores"] - control.value * difference
+    return batch
+
+
+class Trainer:
+    def fit(self, data):
+        loss = penalty(data, self.control)["rewards"].sum()
+        loss.backward()
+"""
+
+
+def test_what_is_given_items_under_texts_is_no_tensor(lint, tree):
+    (tree / "penalty.py").write_text(MAPPING)
+    assert lint("--assume", "grad", "penalty.py").out == "All checks passed!\n"

@@ -50,7 +50,18 @@ ELSEWHERE = frozenset(
     | {"cpu", "cuda", "to", "float", "float32", "type_as"}
     | {"new_zeros", "new_ones", "new_empty", "new_full"}
     | {"shape", "ndim", "dtype", "size", "dim", "ndimension", "item", "tolist"}
-    | {"__getitem__", "__setitem__", "data", "increment", "add_n", "dropout_", "where_", "embedding", "one_hot"}
+    | {
+        "__getitem__",
+        "__setitem__",
+        "data",
+        "increment",
+        "add_n",
+        "meshgrid",
+        "dropout_",
+        "where_",
+        "embedding",
+        "one_hot",
+    }
 )
 
 PRELUDE = """\

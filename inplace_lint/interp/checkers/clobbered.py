@@ -115,6 +115,8 @@ def _check(call: Call, part: str, expr: ir.Name, ref: Ref, tensor: Tensor) -> No
         return  # where this is wrong, autograd refuses it
     if tensor.view is View.NO_GRAD and lazy_view_history.is_poisoned(state, tensor):
         return  # likewise
+    if writes[0].clock > bound and escaped.is_blank(call, tensor):
+        return  # the variable is of memory without values: it shows what is written there
     since = max(bound, _set_anew(call, writes, ref, tensor, (frame.env.id, expr.id)))
     for write in writes:
         if write.clock > since and (

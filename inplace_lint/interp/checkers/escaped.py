@@ -131,6 +131,11 @@ def is_blank(call: Call, tensor: Tensor) -> bool:
     return made is not None and made.op in call.facts.framework.blank
 
 
+def fills(call: Call, tensor: Tensor, write: Write) -> bool:
+    """Check whether a write is the first to memory that was made without values: no value is lost."""
+    return call.state.storages[tensor.storage].writes[0] == write and is_blank(call, tensor)
+
+
 def _is_own_copy(call: Call, tensor: Tensor) -> bool:
     """Check whether the function that runs has made a copy of another tensor, one of which is to be written."""
     made = _made(call, tensor)

@@ -23,8 +23,8 @@ from inplace_lint.domain import tape, traits
 from inplace_lint.domain.heap import BESIDE, DictObject, ListObject, Names, Tensor, View, Write
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Const, Ref, RefId, Tuple, Value
-from inplace_lint.interp.checkers import liveness, self_average
-from inplace_lint.interp.checkers.kept import hooks, items, together
+from inplace_lint.interp.checkers import escaped, liveness, self_average
+from inplace_lint.interp.checkers.kept import beside, hooks, items, together
 from inplace_lint.interp.transfer import overlap
 from inplace_lint.ir import next_use
 from inplace_lint.ir import nodes as ir
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 _FETCHES = frozenset({"pop", "popleft", "popitem", "get"})
 _DEEPEST = 3
-_LOW = -1e4
 _ROWS = frozenset({"row", "rows"})  # the moves that leave elements out
 KeptTrait = traits.Trait[RefId, traits.Kept]
 
@@ -221,7 +220,7 @@ def _check_kept(
                 if how is traits.STATE_OF
                 else write.tensor == ref
                 and _through_a_variable(state, write)
-                and not _is_for_container(call, write, tensor)
+                and not (_is_for_container(call, write, tensor) or escaped.fills(call, tensor, write))
             ):
                 assumptions = state.assumptions | write.assumptions | write.doubt
                 read = call.touch(part, expr, tensor)
@@ -261,7 +260,7 @@ def write(call: Call, part: str, ref: Ref, tensor: Tensor) -> None:
     """Report a write that changes what the program keeps elsewhere."""
     expr, cut = call.binding.exprs.get(part), call.binding.op.history == "cut"  # `cut`: it sets all values anew
     touch = call.touch(part, expr, tensor)
-    _note_written_beside(call, touch, ref, tensor)
+    beside.write(call, touch, ref, tensor)
     hooks.write(call, touch, ref, tensor)
     closure = call.frame.closure
     default = next((name for name, value in closure.defaults if value == ref), None) if closure is not None else None
@@ -347,7 +346,7 @@ def record(call: Call) -> None:
                 read = call.touch(name, call.binding.exprs.get(name), tensor)
                 if tensor.view is not View.SINGLE or _is_of_old_history(call.state, tensor):
                     _remember(call, tape.lost(call.state, call.facts.framework.name, tensor, read))
-                _remember(call, _written_beside(call, ref if tensor.base is None else tensor.base, read))
+                _remember(call, beside.missed(call, ref if tensor.base is None else tensor.base, read))
 
 
 def _is_of_old_history(state: State, view: Tensor) -> bool:
@@ -364,33 +363,3 @@ def _remember(call: Call, event: Lost | None) -> None:
     if event is not None:
         site = call.frame.site(call.at)
         call.state.set_trait(traits.LOST, site, (*(call.state.trait(traits.LOST, site) or ()), event))
-
-
-def _note_written_beside(call: Call, touch: Touch, ref: Ref, tensor: Tensor) -> None:
-    """Remember the tensors whose values are written through a detached view, beside their histories; not its own."""
-    state, whole = call.state, ref if tensor.base is None else tensor.base
-    base = state.tensor(whole)
-    if base is not None and base.view in BESIDE:
-        low = any(map(_is_low, call.binding.values.values()))
-        written = traits.Beside(touch, state.assumptions | call.doubt | tensor.doubt, low)
-        for number, other in state.heap.items():
-            if type(other) is not Tensor or other.storage != tensor.storage or whole in {Ref(number), other.base}:
-                continue
-            if other.has_history:
-                state.set_trait(traits.WRITTEN_BESIDE, number, written)
-
-
-def _is_low(value: Value) -> bool:
-    """Check whether an argument is, or contains, a number so low that its exponential beside other elements is 0."""
-    if isinstance(value, Tuple):
-        return any(_is_low(item) for item in value.items)
-    return isinstance(value, Const) and isinstance(value.value, int | float) and value.value <= _LOW
-
-
-def _written_beside(call: Call, ref: Ref, read: Touch) -> Lost | None:
-    """Return what the use of a tensor misses that was written through a detached view, unless the use leaves it out."""
-    written = call.state.trait(traits.WRITTEN_BESIDE, ref.id)
-    if written is None or (written.low and call.binding.op.name in call.facts.framework.excludes):
-        return None
-    why = call.state.assumptions | written.assumptions
-    return Lost(call.facts.framework.name, written.touch, read, why, beside=True)

@@ -105,12 +105,16 @@ def _of_target(interp: Interpreter, state: State, value: Value, index: Value) ->
     tensor, or by what they are themselves.
     """
     default = interp.context.default()
-    named = isinstance(index, Const) and isinstance(index.value, str)
-    if opaque_modules.is_named_as_parameter(state, value, default.framework.parameters) and not named:
+    if opaque_modules.is_named_as_parameter(state, value, default.framework.parameters) and not _is_text(index):
         return default
     if not isinstance(value, Sym) or value.kind not in {"", "input"}:
         return None
     return default if state.tensor(index) is not None or _compares(state, index, value) else None
+
+
+def _is_text(index: Value) -> bool:
+    """Check whether an index is a text, so that what has an item there is no tensor."""
+    return isinstance(index, Const) and isinstance(index.value, str)
 
 
 def _compares(state: State, index: Value, value: Sym) -> bool:
@@ -286,10 +290,11 @@ def set_(
 ) -> list[State]:
     """Run `receiver[index] = value`; `again` if an augmented assignment has just written the item itself."""
     facts = _framework_of(interp, frame, state, receiver, index) or _of_target(interp, state, receiver, index)
+    if facts is not None and _is_text(index):
+        return [state]  # it was taken for a tensor, which has no items under texts
     if facts is not None:
-        exprs: dict[int | str, ir.Expr] = {0: target.value}
-        if source is not None:
-            exprs[2] = source
+        given = ((0, target.value), (2, source))
+        exprs: dict[int | str, ir.Expr] = {place: expr for place, expr in given if expr is not None}
         name = f"{facts.framework.tensor}.__setitem__"
         arguments = Arguments((receiver, index, value), (), exprs)
         spelled = Spelling.AGAIN if again else Spelling.ITEM

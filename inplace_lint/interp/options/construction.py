@@ -46,15 +46,32 @@ def constructed(
     candidates = [symbolic_args.chosen(interp, given) for given in candidates] or [Arguments()]
     with interp.fuel.scope(paths=paths):
         made = [pair for given in candidates for pair in interp.construct(frame, spare.fork(), cls, given, 0)]
-        if isinstance(init, Closure) and not entries and not _completes(interp, init):
+        if isinstance(init, Closure) and not entries and not completes(interp, init):
             made = _beyond_defaults(interp, frame, spare, cls, init, defaults) or made
     if made:
         return _different(made)[: max(paths, CONFIGURATIONS)]
     return [] if not interp.context.coverage.choice.is_default else unmade(interp, spare, cls)
 
 
-def _completes(interp: Interpreter, init: Closure) -> bool:
-    return closures.name_of(init.function) in interp.fuel.returned
+def beyond_defaults(interp: Interpreter, frame: Frame, state: State, cls: ClassValue) -> list[tuple[State, Value]]:
+    """
+    Construct a class that cannot be called on its defaults on something for parameters that are None by default.
+
+        def forward(self, x):
+            return x - self.bounds[0]           # as None has no items, whoever calls the class passes `bounds`
+
+    Return nothing where it has none, or where the program says what it constructs the class on.
+    """
+    init = interp.lookup(state, cls, "__init__")
+    if not isinstance(init, Closure) or interp.context.constructed.get(id(cls)):
+        return []
+    with interp.fuel.scope(paths=1):
+        return _beyond_defaults(interp, frame, state, cls, init, _defaults_in_use(interp, cls.name, init))[:1]
+
+
+def completes(interp: Interpreter, function: Value | None) -> bool:
+    """Check whether some path of a function has completed; true of what is none of the program."""
+    return not isinstance(function, Closure) or closures.name_of(function.function) in interp.fuel.returned
 
 
 def _beyond_defaults(
@@ -71,7 +88,7 @@ def _beyond_defaults(
     state = spare.fork()
     given = symbolic_args.of_function(interp, state, init.function, defaults, skip=1)
     made = interp.construct(frame, state, cls, symbolic_args.chosen(interp, given), 0)
-    if _completes(interp, init):
+    if completes(interp, init):
         return made
     state = spare.fork()
     given = symbolic_args.chosen(interp, symbolic_args.of_constructor(interp, state, init.function, passed))

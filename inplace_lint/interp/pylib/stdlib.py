@@ -182,7 +182,7 @@ def _deep_copy(_interp: Interpreter, _frame: Frame, state: State, arguments: Arg
     value = arguments.positional[0] if arguments.positional else NONE
     ref = state.ref(value)
     if isinstance(value, Sym) and ref is None:
-        return [(state, state.symbols.sym((origins.COPY, value.id, state.next_id), value.kind))]
+        return [(state, state.symbols.sym((origins.COPY, value.id, state.fresh()), value.kind))]
     return [(state, duplicate(state, value if ref is None else ref, {}))]
 
 

@@ -17,7 +17,8 @@ from functools import cache
 from typing import NamedTuple
 
 from inplace_lint.effects.mode_conditions import Conditions, Sides, in_evaluation, without_gradients, without_sign
-from inplace_lint.knowledge.facts import framework, frameworks
+from inplace_lint.knowledge.facts import framework, frameworks, load
+from inplace_lint.knowledge.words import OPERATOR
 
 _RECORDS_NOTHING = "forward"  # the method of a custom function that runs with gradients off
 
@@ -230,7 +231,8 @@ class Walk:
             self.in_class, self.in_function, self.around = True, any(map(_is_custom_function, node.bases)), node.name
             self.methods = frozenset(part.name for part in node.body if isinstance(part, ast.FunctionDef))
         else:
-            stopped = any(map(_stops, node.decorator_list)) or (self.in_function and node.name == _RECORDS_NOTHING)
+            stopped = any(map(_stops, node.decorator_list)) or any(map(_is_operator, node.decorator_list))
+            stopped |= self.in_function and node.name == _RECORDS_NOTHING
             self.user, self.member, self.in_class, self.evaluates = node.name, self.in_class, False, stopped
             self.unrecorded, self.unsure = stopped, not all(map(self._is_known, node.decorator_list))
             self.in_function, self.variables = False, self.variables | _variables(node)
@@ -286,6 +288,11 @@ def _stops(node: ast.expr) -> bool:
     return last_word(node.func if isinstance(node, ast.Call) else node) in _unrecorded()
 
 
+def _is_operator(node: ast.expr) -> bool:
+    """Check whether a decorator makes a function the body of an operator, which runs without recording, by its name."""
+    return last_word(node.func if isinstance(node, ast.Call) else node) in _operators()
+
+
 def _is_custom_function(base: ast.expr) -> bool:
     """Check whether a base is a framework's class of custom functions, by the name that the class has there."""
     return last_word(base) in {framework(known).function.rpartition(".")[2] for known in frameworks()}
@@ -296,6 +303,13 @@ def _neutral() -> frozenset[str]:
     """Return the packages whose contexts and decorators are known by name, or leave gradients as they are."""
     known = [framework(name) for name in frameworks()]
     return frozenset(sys.stdlib_module_names).union(*((*one.packages, *one.arrays, *one.neutral) for one in known))
+
+
+@cache
+def _operators() -> frozenset[str]:
+    """Return the last words of the decorators that make operators."""
+    rows = (row for known in frameworks() for row in load(known).rows.items())
+    return frozenset(name.rpartition(".")[2] for name, forms in rows if forms[0].get("act") == OPERATOR)
 
 
 @cache

@@ -124,7 +124,7 @@ def _kept_by(context: Context, frame: Frame, node: Loop) -> tuple[Kept, ...]:
 def _conditional(node: Loop) -> Iterator[tuple[ir.Name, ir.Name | ir.Attr | ir.Call | ir.Comprehension]]:
     """Yield what the body of a loop binds under a condition, and not in each turn, to what no turn binds."""
     own: set[str] | None = None
-    each = {name for part in ((node,) if isinstance(node, ir.For) else ()) + node.body for name in _binds(part)}
+    each = {*(names_of(node.target) if isinstance(node, ir.For) else ()), *_always(node.body)}
     for branch in _branches(node.body):
         for part in parts((*branch.body, *branch.orelse)):
             for target, source in _pairs(part) if type(part) is ir.Assign else ():
@@ -132,6 +132,12 @@ def _conditional(node: Loop) -> Iterator[tuple[ir.Name, ir.Name | ir.Attr | ir.C
                     own = _bound(node) if own is None else own
                     if target.id not in each and not _names(source) & own and not _is_about(branch.test, target):
                         yield target, source
+
+
+def _always(body: tuple[ir.Stmt, ...]) -> set[str]:
+    """Return the variables that statements bind whichever way they take."""
+    found = {name for part in body for name in _binds(part)}
+    return found.union(*(_always(part.body) & _always(part.orelse) for part in body if isinstance(part, ir.If)))
 
 
 def _branches(body: tuple[ir.Stmt, ...]) -> Iterator[ir.If]:
