@@ -68,7 +68,7 @@ class Trainers:
         if self._evaluation.runs(path, name, member=True):
             return False
         lead = self._leads.of(path, owner, name)
-        if lead is Lead.UNSEEN and name.partition("_")[0] in inferring():
+        if lead is Lead.UNSEEN and name in inferring():
             return False  # as `predict_by_feat`: the other library calls it to infer
         return lead in _SEEN or (lead is Lead.OPEN and (number or not plain))
 
