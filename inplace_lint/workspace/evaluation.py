@@ -68,7 +68,7 @@ class Evaluation:
 
         The files that may use the one at `path` are looked at.
         """
-        if name in inferring():
+        if name in _inferring():
             return True
         if not name or name.startswith("__") or name in _trained():
             return False
@@ -166,7 +166,7 @@ def _may_be_of(owner: str, use: Use) -> bool:
 
 
 @cache
-def inferring() -> frozenset[str]:
+def _inferring() -> frozenset[str]:
     """Return the names of functions that are only called to infer."""
     return frozenset().union(*(framework(known).infers for known in frameworks()))
 

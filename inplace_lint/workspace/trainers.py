@@ -22,7 +22,7 @@ from inplace_lint.core.remembered import remembered
 from inplace_lint.effects import schedule
 from inplace_lint.effects.summary import Definition, Outline
 from inplace_lint.knowledge.facts import framework, frameworks
-from inplace_lint.workspace.evaluation import Evaluation, Trees, inferring
+from inplace_lint.workspace.evaluation import Evaluation, Trees
 from inplace_lint.workspace.given import Given
 from inplace_lint.workspace.import_graph import Graph
 from inplace_lint.workspace.training.leads import Lead, Leads
@@ -68,8 +68,6 @@ class Trainers:
         if self._evaluation.runs(path, name, member=True):
             return False
         lead = self._leads.of(path, owner, name)
-        if lead is Lead.UNSEEN and name in inferring():
-            return False  # as `predict_by_feat`: the other library calls it to infer
         return lead in _SEEN or (lead is Lead.OPEN and (number or not plain))
 
     def record(self, asks: Asks) -> bool | None:

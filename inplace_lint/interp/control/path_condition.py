@@ -7,6 +7,7 @@ test later, in whatever words, takes the same side. `not` and `is not` are the s
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from inplace_lint.core.assumption import Assumption
@@ -84,14 +85,14 @@ def split(fuel: Fuel, state: State, value: Value, wanted: Three = None) -> list[
     """
     Return the sides that a condition can take, each in a state that remembers it.
 
-    Where one only can be followed, that is the usual one, else the one that is `wanted`, else the one that the options
-    of a command line lead to where nobody passes them, else the preferred one.
+    Where one only can be followed, that is the one of a call that leaves parameters None by default, else the one that
+    is `wanted`, else that of a command line without options, else the preferred one.
     """
     known = truth(state, value)
     if known is not None:
         return [(state, known)]
-    usual = _usual_side(state, value) if fuel.prefers else None
-    default = _default_side(state, value) if fuel.prefers and usual is None else None
+    usual = _side_of_defaults(state, value, _absent) if fuel.prefers else None
+    default = _side_of_defaults(state, value, _option) if fuel.prefers and usual is None else None
     first = next((side for side in (usual, wanted, default) if side is not None), fuel.prefers)
     if fuel.width <= 1 or not fuel.step():
         fuel.drop("sides")
@@ -104,50 +105,39 @@ def split(fuel: Fuel, state: State, value: Value, wanted: Three = None) -> list[
     return [(state, first), (other, not first)]
 
 
-def _usual_side(state: State, value: Value) -> Three:
-    """Return the side of a condition on a parameter that is not passed, and is None by default; None for any other."""
+def _side_of_defaults(state: State, value: Value, default_of: Callable[[State, SymId], Const | None]) -> Three:
+    """Return the side of a condition on values that are what they are by default; None for any other."""
     if not isinstance(value, Sym):
         return None
-    if state.has_trait(traits.NONE_BY_DEFAULT, value.id):
-        return False
-    key = state.symbols.keys[value.id]
-    if not isinstance(key, tuple) or not key:
-        return None
-    if key[0] is origins.IS_NONE:
-        return True if state.has_trait(traits.NONE_BY_DEFAULT, key[1]) else None
-    if key[0] is origins.COMPARE and key[1] == "==" and isinstance(key[2], Sym) and isinstance(key[3], Const):
-        return False if state.has_trait(traits.NONE_BY_DEFAULT, key[2].id) and key[3] != NONE else None
-    if key[0] is origins.NOT:
-        inner = _usual_side(state, Sym(SymId(key[1])))
-        return None if inner is None else not inner
-    return None
-
-
-def _default_side(state: State, value: Value) -> Three:
-    """Return the side of a condition on an option of a command line that is not passed; None for any other."""
-    default = state.trait(traits.DEFAULT, value.id) if isinstance(value, Sym) else None
-    if not isinstance(value, Sym) or default is not None:
-        return None if default is None else bool(default.value)
+    default = default_of(state, value.id)
+    if default is not None:
+        return bool(default.value)
     match state.symbols.keys[value.id]:
         case (origins.NOT, int(inner)):
-            side = _default_side(state, Sym(SymId(inner)))
+            side = _side_of_defaults(state, Sym(SymId(inner)), default_of)
             return None if side is None else not side
         case (origins.IS_NONE, int(inner)):
-            default = state.trait(traits.DEFAULT, SymId(inner))
-            return None if default is None else default.value is None
-        case (origins.COMPARE, str(symbol), Sym() | Const() as left, Sym() | Const() as right):
-            answer = constant_folding.binary(state, symbol, _by_default(state, left), _by_default(state, right))
+            default = default_of(state, SymId(inner))
+            return None if default is None else default == NONE
+        case (origins.COMPARE, str(op), Sym() | Const() as left, Sym() | Const() as right):
+            first, second = (one if isinstance(one, Const) else default_of(state, one.id) for one in (left, right))
+            answer = constant_folding.binary(state, op, first, second) if first and second else None
             return bool(answer.value) if isinstance(answer, Const) else None
         case (origins.CONTAINS, Sym(inner), Tuple(items, True)):
-            default = state.trait(traits.DEFAULT, inner)
-            return None if default is None else default in items
+            default = default_of(state, inner)
+            return None if default is None or default == NONE else default in items
         case _:
             return None
 
 
-def _by_default(state: State, value: Sym | Const) -> Sym | Const:
-    default = state.trait(traits.DEFAULT, value.id) if isinstance(value, Sym) else None
-    return value if default is None else default
+def _absent(state: State, number: SymId) -> Const | None:
+    """Return None for a parameter that is not passed, and is None by default."""
+    return Const(None) if state.has_trait(traits.NONE_BY_DEFAULT, number) else None
+
+
+def _option(state: State, number: SymId) -> Const | None:
+    """Return the value of an option of a command line that is not passed."""
+    return state.trait(traits.DEFAULT, number)
 
 
 def learn(state: State, value: Value, side: bool) -> None:

@@ -13,10 +13,11 @@ from inplace_lint.domain import origins, traits
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Builtin, Const, Dotted, Sym, SymId, Value
 from inplace_lint.interp.frame import Arguments
+from inplace_lint.interp.pylib import constant_folding
 
 _PARSER = "argparse.ArgumentParser"
 _SWITCHES = {"store_true": False, "store_false": True}
-_NUMBERS = {"int": int, "float": float}
+_GROUPS = frozenset({"add_argument_group", "add_mutually_exclusive_group", "add_subparsers", "add_parser"})
 
 
 def note(state: State, function: Sym, arguments: Arguments, result: Sym) -> None:
@@ -40,7 +41,7 @@ def _parser(state: State, number: SymId) -> SymId | None:
         case _:
             return None
     match made:
-        case (origins.ATTRIBUTE, int(owner), str(name)) if name.startswith("add_"):
+        case (origins.ATTRIBUTE, int(owner), str(name)) if name in _GROUPS:
             return _parser(state, SymId(owner))
         case _:
             return None
@@ -53,32 +54,21 @@ def _add(state: State, parser: SymId, arguments: Arguments, _result: Sym) -> Non
     given = dict(arguments.keywords)
     long = next((flag for flag in flags if flag.startswith("--")), flags[0])
     name = given.get("dest", Const(long.lstrip("-").replace("-", "_")))
-    default = _default(given) if flags[0].startswith("-") and given.get("required", NONE) == NONE else None
+    default = _default(state, given) if flags[0].startswith("-") and given.get("required", NONE) == NONE else None
     if isinstance(name, Const) and isinstance(name.value, str) and default is not None:
         known = state.trait(traits.OPTIONS, parser) or ()
         state.set_trait(traits.OPTIONS, parser, (*known, (name.value, default)))
 
 
-def _default(given: Mapping[str, Value]) -> Const | None:
+def _default(state: State, given: Mapping[str, Value]) -> Const | None:
     """Return the value of an option that is not passed; None where it is not known."""
-    default = given.get("default", NONE)
-    action = given.get("action", NONE)
+    default: Value | None = given.get("default", NONE)
+    action, made = given.get("action", NONE), given.get("type", NONE)
     if isinstance(action, Const) and action.value in _SWITCHES and "default" not in given:
         return Const(_SWITCHES[action.value])
-    made = given.get("type", NONE)
-    if not isinstance(default, Const) or (isinstance(default.value, str) and made not in (NONE, Builtin("str"))):
-        return _number(default, made)
-    return Const(default.value)
-
-
-def _number(default: Value, made: Value) -> Const | None:
-    """Return what a type makes of a text."""
-    if not isinstance(default, Const) or not isinstance(made, Builtin) or made.name not in _NUMBERS:
-        return None
-    try:
-        return Const(_NUMBERS[made.name](default.value))
-    except ValueError:
-        return None
+    if isinstance(default, Const) and isinstance(default.value, str) and made != NONE:  # the type is applied to a text
+        default = constant_folding.function(state, made.name, (default,), ()) if isinstance(made, Builtin) else None
+    return Const(default.value) if isinstance(default, Const) else None
 
 
 def _describe(state: State, parser: SymId, _arguments: Arguments, result: Sym) -> None:

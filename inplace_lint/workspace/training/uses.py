@@ -285,12 +285,17 @@ def last_word(node: ast.expr) -> str:
 
 def _stops(node: ast.expr) -> bool:
     """Check whether a context manager or decorator is one in which no gradients are recorded, by its name."""
-    return last_word(node.func if isinstance(node, ast.Call) else node) in _unrecorded()
+    return _word(node) in _unrecorded()
 
 
 def _is_operator(node: ast.expr) -> bool:
     """Check whether a decorator makes a function the body of an operator, which runs without recording, by its name."""
-    return last_word(node.func if isinstance(node, ast.Call) else node) in _operators()
+    return _word(node) in _operators()
+
+
+def _word(node: ast.expr) -> str:
+    """Return the last word of the name of a decorator or a context, whether it is called or not."""
+    return last_word(node.func if isinstance(node, ast.Call) else node)
 
 
 def _is_custom_function(base: ast.expr) -> bool:
