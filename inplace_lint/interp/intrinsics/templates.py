@@ -12,7 +12,7 @@ a library's layer calls its own layers in, and that a derived class calls or ove
 
     class Block(nn.TransformerEncoderLayer):
         def forward(self, x):
-            return x.add_(self._ff_block(self.norm2(x)))     # `linear1`, `activation`, `dropout`, `linear2`, `dropout2`
+            return x + self._ff_block(x)     # `linear1`, `activation`, `dropout`, `linear2`, `dropout2`
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _call(act: IntrinsicCall, state: State, receiver: Ref, step: Step, first: tu
 
 
 def _call_part(act: IntrinsicCall, state: State, receiver: Ref, step: Step, first: tuple[Value, ...]) -> Results:
-    """Call what an attribute of the receiver is, on the arguments that the step names or on what was returned before."""
+    """Call an attribute of the receiver, on the arguments that the step names or on what was returned before."""
     positional = tuple(act.value(name) for name in step.on) or first
     keywords = tuple(
         (name, act.value(given) if isinstance(given, str) else Const(given)) for name, given in step.given.items()
