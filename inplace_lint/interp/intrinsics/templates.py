@@ -7,8 +7,7 @@ Template methods: a method of a library's base class that calls what the program
 
         def message(self, x_j): ...                    # on `x[edge_index[0]]`, which is a new tensor
 
-Which methods, and how their arguments follow from those of the call, says the fact of the template method. A method that
-a library's layer calls its own layers in, and that a derived class calls or overrides, is described in the same way:
+A method in which a layer of a library calls its own layers, and that a derived class calls, is described alike:
 
     class Block(nn.TransformerEncoderLayer):
         def forward(self, x):
