@@ -140,13 +140,17 @@ class Becoming:
 @dataclass(frozen=True, slots=True)
 class Step:
     """
-    A method of the receiver that a template method calls, `to`, on arguments of its own.
+    A method or attribute of the receiver that a template method calls, `to`, on arguments of its own.
 
     An argument that has a name of `lifts` at its end is what the op `by` makes of the one without that; of a pair, of
-    the part with this position.
+    the part with this position. With `on` or `given` these are all its arguments: names of arguments of the template
+    method, and keywords with such a name or a constant. The next step takes the result, or the part `item` of it.
     """
 
     to: str
+    on: tuple[str, ...] = ()
+    given: Mapping[str, str | bool] = field(default_factory=dict, hash=False)
+    item: int | None = None
     lifts: Mapping[str, int] = field(default_factory=dict, hash=False)
     by: str = ""
 
@@ -303,7 +307,16 @@ _PART = Schema(
 )
 _BECOMES = Schema('an item of "becomes"', {"op": ("op", text), "if": _IF}, ("op",))
 _STEP = Schema(
-    'an item of "calls"', {"to": ("to", text), "lifts": ("lifts", table(number)), "by": ("by", text)}, ("to",)
+    'an item of "calls"',
+    {
+        "to": ("to", text),
+        "on": ("on", each(text)),
+        "with": ("given", table(lambda value: value if isinstance(value, bool) else text(value))),
+        "item": ("item", number),
+        "lifts": ("lifts", table(number)),
+        "by": ("by", text),
+    },
+    ("to",),
 )
 WRITE = Schema(
     "a write",

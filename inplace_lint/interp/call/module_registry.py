@@ -228,6 +228,19 @@ def _apply(act: IntrinsicCall) -> Results:
     return [(path, act.positional(0)) for path in going]
 
 
+def _reparametrized(act: IntrinsicCall) -> Results:
+    """Return a layer one of whose parameters is computed from others from now on, and so is no leaf."""
+    receiver, name = act.receiver(), act.value("name")
+    instance = None if receiver is None else act.state.instance(receiver)
+    if receiver is None or instance is None or not isinstance(name, Const):
+        return [(act.state, act.positional(0))]
+    ref = act.state.ref(instance.attrs.get(str(name.value), NONE))
+    tensor = None if ref is None else act.state.tensor(ref)
+    if ref is not None and tensor is not None:
+        act.state.put(ref, replace(tensor, leaf=False))
+    return [(act.state, receiver)]
+
+
 def _requires_grad(act: IntrinsicCall) -> Results:
     """Set `requires_grad` of every parameter of a module."""
     flag = _named_argument(act, "requires_grad", 1)
@@ -337,4 +350,5 @@ INTRINSICS: dict[str, Callable[[IntrinsicCall], Results]] = {
     "parameter_options": _parameter_options,
     "converted": _converted,
     "module_requires_grad_": _requires_grad,
+    "reparametrized": _reparametrized,
 }

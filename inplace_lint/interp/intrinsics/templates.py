@@ -7,7 +7,11 @@ Template methods: a method of a library's base class that calls what the program
 
         def message(self, x_j): ...                    # on `x[edge_index[0]]`, which is a new tensor
 
-Which methods, and how their arguments follow from those of the call, says the fact of the template method.
+A method in which a layer of a library calls its own layers, and that a derived class calls, is described alike:
+
+    class Block(nn.TransformerEncoderLayer):
+        def forward(self, x):
+            return x + self._ff_block(x)     # `linear1`, `activation`, `dropout`, `linear2`, `dropout2`
 """
 
 from __future__ import annotations
@@ -41,8 +45,11 @@ def _template(act: IntrinsicCall) -> Results:
 
 
 def _call(act: IntrinsicCall, state: State, receiver: Ref, step: Step, first: tuple[Value, ...]) -> Results:
+    """Call one method on what the one before returned, or a layer on the arguments that its step names."""
     instance = state.instance(receiver)
     method = None if instance is None else act.interp.lookup(state, instance.cls, step.to)
+    if method is None:
+        return _call_part(act, state, receiver, step, first)
     if not isinstance(method, Closure | Dotted):
         return unknown_call(act.interp, act.frame, state, Dotted(act.form.name), act.arguments, act.at)
     given = dict(act.arguments.keywords)
@@ -54,6 +61,28 @@ def _call(act: IntrinsicCall, state: State, receiver: Ref, step: Step, first: tu
         keywords.extend([] if value is None else [(name, value)])
     arguments = Arguments(first, tuple(keywords))
     return act.interp.call(act.frame, state, Bound(receiver, method), arguments, act.at)
+
+
+def _call_part(act: IntrinsicCall, state: State, receiver: Ref, step: Step, first: tuple[Value, ...]) -> Results:
+    """Call an attribute of the receiver, on the arguments that the step names or on what was returned before."""
+    positional = tuple(act.value(name) for name in step.on) or first
+    keywords = tuple(
+        (name, act.value(given) if isinstance(given, str) else Const(given)) for name, given in step.given.items()
+    )
+    return [
+        _part(act, after, value, step.item)
+        for found, part in act.interp.get_attribute(act.frame, state, receiver, step.to, act.at)
+        for after, value in act.interp.call(act.frame, found, part, Arguments(positional, keywords), act.at)
+    ]
+
+
+def _part(act: IntrinsicCall, state: State, value: Value, item: int | None) -> tuple[State, Value]:
+    """Return the part of a result that the next step takes; of what is no known tuple, something that depends on it."""
+    if item is None:
+        return state, value
+    if isinstance(value, Tuple) and value.exact and len(value.items) > item:
+        return state, value.items[item]
+    return unknown_call(act.interp, act.frame, state, Dotted(act.form.name), Arguments((value,)), act.at)[0]
 
 
 def _parameters(act: IntrinsicCall, method: Closure | Dotted) -> Iterator[tuple[str, bool]]:
