@@ -36,6 +36,8 @@ EDITED, EDITS = 20, 5
 LAYER, MODEL = "timm/layers/create_act.py", "timm/models/resnet.py"
 COMMENT = ("def get_act_layer(", "# a comment\ndef get_act_layer(")
 DEFAULT = ("name: Optional[LayerType] = 'relu'", "name: Optional[LayerType] = 'gelu'")
+LEFT_OUT = ("inplace: Optional[bool] = None", "inplace: Optional[bool] = False")
+STATEMENT = ("    if name is None:\n        return None\n", "    if name is None:\n        return nn.Identity\n")
 MODEL_EDIT = ("        x = self.maxpool(x)\n", "        x = self.maxpool(x)\n        x = x + 0\n")
 
 
@@ -64,7 +66,9 @@ def _measured(folder: Path) -> list[tuple[str, float]]:
     rows = [("cold", _seconds(folder, "timm")), ("nothing changed", _seconds(folder, "timm"))]
     for words, path, edit in (
         (f"a comment in `{LAYER}`", LAYER, COMMENT),
-        (f"a changed default in `{LAYER}`", LAYER, DEFAULT),
+        (f"a changed default in `{LAYER}`, which calls pass", LAYER, DEFAULT),
+        (f"a changed default in `{LAYER}`, which calls leave out", LAYER, LEFT_OUT),
+        (f"a changed statement of `get_act_layer` in `{LAYER}`", LAYER, STATEMENT),
     ):
         _edit(folder / path, *edit)
         rows.append((words, _seconds(folder, "timm")))

@@ -135,6 +135,11 @@ class Closure:
     managers: tuple[Value, ...] = ()
     unread: tuple[str, ...] = ()
 
+    @property
+    def optional(self) -> frozenset[str]:
+        """The names of the parameters that have a default."""
+        return frozenset(name for name, _ in self.defaults)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassValue:

@@ -7,14 +7,14 @@ All paths share it. What belongs to one path, such as the values of module varia
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from inplace_lint.core.event import Touch
 from inplace_lint.core.span import Slice
 from inplace_lint.domain.state import State, Symbols
-from inplace_lint.domain.values import ClassValue, Dotted, Sym, Value
+from inplace_lint.domain.values import ClassValue, Closure, Dotted, Sym, Value
 from inplace_lint.effects.edited import Edited, Ran
 from inplace_lint.effects.may_write import FileEffects
 from inplace_lint.effects.summary import Definition, Outline
@@ -131,6 +131,17 @@ class Context:
     def body(self, frame: Frame) -> tuple[Stmt, ...]:
         """Return the statements that run in a frame: those of its function, or of its slice outside of one."""
         return self.code(frame.slice).body if frame.closure is None else frame.closure.function.body
+
+    def defaults_of(self, closure: Closure) -> dict[str, Value]:
+        """Return the defaults of a function by the names of its parameters; all of them are read."""
+        self.read_defaults(closure, closure.optional)
+        return dict(closure.defaults)
+
+    def read_defaults(self, closure: Closure, names: Iterable[str]) -> None:
+        """Record that the result depends on the defaults of some parameters of a function."""
+        slice_ = closure.function.slice
+        if slice_.path != self.main.path:
+            self.module(slice_.path).read_defaults(slice_, names)
 
     def definition_at(self, slice_: Slice) -> Definition | None:
         """Return the summary of the function, class or method that a slice defines; None of one inside of another."""

@@ -155,7 +155,8 @@ def _run_function(interp: Interpreter, item: Definition, order: schedule.Schedul
     if not isinstance(function, Closure):
         return []
     with interp.fuel.scope(lazy=not schedule.writes(item)):
-        arguments = symbolic_args.of_function(interp, state, function.function, dict(function.defaults), skip=0)
+        defaults = interp.context.defaults_of(function)
+        arguments = symbolic_args.of_function(interp, state, function.function, defaults, skip=0)
         if gradients.runs_unrecorded(interp, item.name):
             state.modes = replace(state.modes, grad=False)
         elif schedule.only_sets_up(interp.context.outline, item.name):
@@ -238,7 +239,7 @@ def _is_worth_passing(interp: Interpreter, state: State, cls: ClassValue, item: 
     It is where a method that writes was not run without, or where the conditions are those of another file.
     """
     method = interp.lookup(state, cls, entry)
-    if not isinstance(method, Closure) or all(default != NONE for _, default in method.defaults):
+    if not isinstance(method, Closure) or NONE not in interp.context.defaults_of(method).values():
         return False
     inherited = method.function.slice.path != item.slice.path
     return inherited or any(True for _ in schedule.pending_methods(item, interp.fuel.returned))

@@ -88,7 +88,7 @@ def of_method(
     neither has what the methods of an optimizer work on, or what a module that is trained as a whole is called on.
     """
     function, skip = method.function, 0 if method.wrapper == "static" else 1
-    found = of_function(interp, state, function, dict(method.defaults), skip)
+    found = of_function(interp, state, function, interp.context.defaults_of(method), skip)
     if passed:
         _pass_all(state, found)
     name, framework = function.qualname, interp.context.default().framework
@@ -125,7 +125,7 @@ def offer(interp: Interpreter, state: State, closure: Closure, values: dict[str,
     passed = {param.name for param in plain[: len(arguments.positional)]}
     passed.update(name for name, _ in arguments.keywords)
     params = {param.name: param for param in closure.function.params}
-    for name, default in closure.defaults:
+    for name, default in interp.context.defaults_of(closure).items():
         if name not in passed and isinstance(default, Const):
             values[name] = _input(interp, state, closure.function, params[name], default, none_is_open=False)
 
@@ -219,7 +219,8 @@ def completed(interp: Interpreter, state: State, init: Closure, known: Arguments
     """
     function = init.function
     params = {param.name: param for param in function.params[1:]}
-    open_ = {name for name, default in init.defaults if isinstance(default, Const)} if options else set[str]()
+    usual = interp.context.defaults_of(init)
+    open_ = {name for name, default in usual.items() if isinstance(default, Const)} if options else set[str]()
     positional = [
         _completed(interp, state, function, param, value, open_)
         for param, value in zip(function.params[1:], known.positional, strict=False)
@@ -231,7 +232,7 @@ def completed(interp: Interpreter, state: State, init: Closure, known: Arguments
     passed = {*list(params)[: len(positional)], *(name for name, _ in keywords)}
     defaults = [
         (name, _input(interp, state, function, params[name], default, none_is_open=False))
-        for name, default in init.defaults
+        for name, default in usual.items()
         if options and isinstance(default, Const) and name in params and name not in passed
     ]
     return Arguments((*positional, *rest), (*keywords, *defaults), known.exprs, known.unknown)
@@ -299,7 +300,7 @@ def _defaults_of(interp: Interpreter, state: State, cls: ClassValue) -> Argument
     """Return the arguments on which a class is constructed that can be without any: its defaults, as options."""
     init = dataclass_fields.constructor(interp, state, cls)
     if isinstance(init, Closure):
-        return of_constructor(interp, state, init.function, dict(init.defaults))
+        return of_constructor(interp, state, init.function, interp.context.defaults_of(init))
     fields = [] if init is None else dataclass_fields.names(interp, init)
     given = [
         (name, interp.context.coverage.option(_option(state, cls.slice, cls.name, name), Option(name, value, "")))
@@ -317,9 +318,8 @@ def _option(state: State, slice_: Slice, owner: str, name: str) -> SymId:
 def _has_defaults(interp: Interpreter, state: State, cls: ClassValue) -> bool:
     init = dataclass_fields.constructor(interp, state, cls)
     if isinstance(init, Closure):
-        given = {name for name, _ in init.defaults}
         plain = (param for param in init.function.params[1:] if param.kind in {"plain", "keyword-only"})
-        return all(param.name in given for param in plain)
+        return all(param.name in init.optional for param in plain)
     return init is not None and dataclass_fields.have_defaults(interp, init)
 
 

@@ -14,6 +14,7 @@ from inplace_lint.ir import nodes as ir
 from inplace_lint.workspace.claims import digest
 
 _NOWHERE = Slice("", 0, 0)
+_SOME = ir.Const(...)  # a default that is a constant
 
 
 def of_definitions(items: Sequence[Definition], source: str) -> str:
@@ -30,16 +31,35 @@ def _form(item: Definition, source: str) -> list[object]:
 
 
 def of_code(code: ir.Code) -> str:
-    """Return a digest of lowered code, without the positions, docstrings and source digests in it."""
+    """
+    Return a digest of lowered code, without the positions, docstrings and source digests in it.
+
+    Of a function, the defaults that are constants are left out: who does not use one does not depend on it.
+    """
     buffer = io.BytesIO()
     pickler = pickle.Pickler(buffer, protocol=5)
     pickler.fast = True  # equal values give equal bytes, whether or not they are one object
     pickler.dispatch_table = _TABLE
     try:
-        pickler.dump(code.body)
+        pickler.dump(tuple(map(_without_defaults, code.body)))
     except RecursionError:
         return digest(repr(code))
     return digest(buffer.getvalue())
+
+
+def default(code: ir.Code, name: str) -> str:
+    """Return the default of a parameter of the function that a slice is, as text; empty if it is no constant."""
+    functions = (node.function for node in code.body if isinstance(node, ir.FunctionDef))
+    params = (param for function in functions for param in function.params if param.name == name)
+    return ",".join(repr(param.default.value) for param in params if isinstance(param.default, ir.Const))
+
+
+def _without_defaults(node: ir.Stmt) -> ir.Stmt:
+    if not isinstance(node, ir.FunctionDef):
+        return node
+    given = node.function.params
+    params = (one._replace(default=_SOME) if isinstance(one.default, ir.Const) else one for one in given)
+    return node._replace(function=node.function._replace(params=tuple(params)))
 
 
 def docstring(code: ir.Code) -> str:

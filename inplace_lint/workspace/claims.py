@@ -39,6 +39,7 @@ class Question(str, Enum):
     OWNERS = "owners"
     NAMES_IN = "names in"
     CODE = "code"
+    DEFAULT = "default"
     DOCSTRING = "docstring"
 
 

@@ -91,6 +91,12 @@ class Module:
             self.asked.add(self.path, Question.CODE, key)
         return self._lowered(slice_)
 
+    def read_defaults(self, slice_: Slice, names: Iterable[str]) -> None:
+        """Record that defaults of the function that a slice is were read; what `code` asks is without them."""
+        key = self.keys.get(slice_, "")
+        for name in names:
+            self.asked.add(self.path, Question.DEFAULT, f"{key} {name}")
+
     def _lowered(self, slice_: Slice) -> Code:
         known = self.codes.get(slice_)
         if known is None:
@@ -206,15 +212,23 @@ class Module:
             case Question.NAMES_IN:
                 items = (item for item in self.outline.items if _label(item) == detail)
                 return digest(repr([[sorted(names) for names in self.names_in(item)] for item in items]))
-            case Question.CODE | Question.DOCSTRING:
-                slice_ = next((slice_ for slice_, key in self.keys.items() if key == detail), None)
-                if slice_ is None:
-                    return ""
-                code = self._lowered(slice_)
-                is_code = question is Question.CODE
-                return answers.of_code(code) if is_code else digest(answers.docstring(code))
+            case Question.CODE:
+                code = self._named(detail)
+                return "" if code is None else answers.of_code(code)
+            case Question.DOCSTRING:
+                code = self._named(detail)
+                return "" if code is None else digest(answers.docstring(code))
+            case Question.DEFAULT:
+                key, _, name = detail.rpartition(" ")
+                code = self._named(key)
+                return "" if code is None else digest(answers.default(code, name))
             case _:
                 return digest(repr(self._plain_answer(question, detail)))
+
+    def _named(self, wanted: str) -> Code | None:
+        """Return the lowered form of the function, class or method of a key."""
+        slice_ = next((slice_ for slice_, key in self.keys.items() if key == wanted), None)
+        return None if slice_ is None else self._lowered(slice_)
 
     def _plain_answer(self, question: Question, detail: str) -> object:
         match question:

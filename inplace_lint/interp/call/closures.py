@@ -42,7 +42,7 @@ def method(interp: Interpreter, state: State, cls: ClassValue, name: str, slice_
 
 
 def bind(
-    state: State, closure: Closure, arguments: Arguments, caller: Frame
+    interp: Interpreter, state: State, closure: Closure, arguments: Arguments, caller: Frame
 ) -> tuple[dict[str, Value], dict[str, frozenset[Variable]]] | None:
     """
     Bind arguments to the parameters of a function; None when they do not fit.
@@ -65,9 +65,9 @@ def bind(
             passed[name] = caller.variables(arguments.exprs.get(name))
         else:
             rest[name] = value
-    if not _complete(state, closure, values, arguments, extra, rest):
+    if not _complete(interp, state, closure, values, arguments, extra, rest):
         return None
-    _believe(state, closure, values)
+    _believe(interp, state, closure, values)
     kinds = {param.kind for param in params}
     if (extra and "var-positional" not in kinds) or (rest and "var-keyword" not in kinds and not arguments.unknown):
         return None
@@ -79,13 +79,13 @@ def fits(closure: Closure, arguments: Arguments) -> bool:
     params = closure.function.params[1:]
     plain = [param.name for param in params if param.kind in {"plain", "positional-only"}]
     given = {*plain[: len(arguments.positional)], *(name for name, _ in arguments.keywords)}
-    wanted = {param.name for param in params if not param.kind.startswith("var-")} - dict(closure.defaults).keys()
+    wanted = {param.name for param in params if not param.kind.startswith("var-")} - closure.optional
     kinds = {param.kind for param in params}
     many = len(arguments.positional) > len(plain) and "var-positional" not in kinds
     return not many and (arguments.unknown or wanted <= given)
 
 
-def _believe(state: State, closure: Closure, values: dict[str, Value]) -> None:
+def _believe(interp: Interpreter, state: State, closure: Closure, values: dict[str, Value]) -> None:
     """
     Narrow unknown arguments to the number, text or container that the annotations of their parameters name.
 
@@ -99,13 +99,14 @@ def _believe(state: State, closure: Closure, values: dict[str, Value]) -> None:
             kind = symbolic_args.kind_of(param.annotation)
             if kind in _PLAIN:
                 values[param.name] = Sym(value.id, kind)
-        elif param.default is not None and _is_setting(state, closure, param, value):
+        elif param.default is not None and _is_setting(interp, state, closure, param, value):
             state.set_trait(traits.NO_GRADIENT, value.id, True)
 
 
-def _is_setting(state: State, closure: Closure, param: ir.Param, value: Sym) -> bool:
+def _is_setting(interp: Interpreter, state: State, closure: Closure, param: ir.Param, value: Sym) -> bool:
     """Check whether an argument is an attribute or item of an unknown object, and its default is a number."""
     usual = dict(closure.defaults).get(param.name)
+    interp.context.read_defaults(closure, (param.name,))
     if not isinstance(usual, Const) or type(usual.value) not in {int, float}:
         return False
     match state.symbols.keys[value.id]:
@@ -116,6 +117,7 @@ def _is_setting(state: State, closure: Closure, param: ir.Param, value: Sym) -> 
 
 
 def _complete(
+    interp: Interpreter,
     state: State,
     closure: Closure,
     values: dict[str, Value],
@@ -124,7 +126,7 @@ def _complete(
     rest: dict[object, Value],
 ) -> bool:
     """Bind the parameters that collect the rest and those with defaults; False when one remains unbound."""
-    defaults = dict(closure.defaults)
+    defaults, used = dict(closure.defaults), list[str]()
     for param in closure.function.params:
         if param.kind == "var-positional":
             values[param.name] = Tuple(extra, exact=not arguments.unknown)
@@ -137,12 +139,15 @@ def _complete(
             missing = defaults.get(param.name)
             if missing is None and not (arguments.unknown or arguments.spread):
                 return False
+            used.append(param.name)
             # What is None by default is passed by a mapping of settings that is spread.
             passed = arguments.spread and arguments.unknown and not arguments.forwarded and missing == NONE
             unknown = state.symbols.sym((origins.ARGUMENT, param.name, state.next_id))
             if passed:
                 state.learn((origins.NONE, unknown.id), False)
             values[param.name] = missing if missing is not None and not passed else unknown
+    if used:
+        interp.context.read_defaults(closure, used)
     return True
 
 
@@ -158,7 +163,7 @@ def bind_arguments(
     if len(frame.stack) >= DEPTH or frame.stack.count(key) >= RECURSION:
         interp.fuel.counters["calls_too_deep"] += 1
         return None
-    bound = bind(state, closure, arguments, frame)
+    bound = bind(interp, state, closure, arguments, frame)
     if bound is None:
         interp.fuel.counters["calls_that_do_not_fit"] += 1
         return None

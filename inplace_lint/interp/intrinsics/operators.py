@@ -125,7 +125,7 @@ def _recorded(
     at: int,
 ) -> Results:
     """Make the node of the results of an operator, which keeps what its `setup_context` saves."""
-    bound = None if operator.body is None else closures.bind(state, operator.body, arguments, frame)
+    bound = None if operator.body is None else closures.bind(interp, state, operator.body, arguments, frame)
     inputs = arguments.positional if bound is None else tuple(bound[0].values())
     made = list(state.tensors_in(value))
     if not made:

@@ -88,10 +88,10 @@ def _part(act: IntrinsicCall, state: State, value: Value, item: int | None) -> t
 def _parameters(act: IntrinsicCall, method: Closure | Dotted) -> Iterator[tuple[str, bool]]:
     """Yield the names of the parameters of a method, and which of them may be left out."""
     if isinstance(method, Closure):
-        defaults = dict(method.defaults)
+        optional = method.optional
         for param in method.function.params:
             if not param.kind.startswith("var-"):
-                yield param.name, param.name in defaults
+                yield param.name, param.name in optional
         return
     for form in act.interp.context.forms(method.name)[:1]:
         for argument in form.args:

@@ -106,7 +106,11 @@ def _defaults_in_use(interp: Interpreter, name: str, init: Closure) -> dict[str,
     """
     users = schedule.users_of(interp.context.outline, name)
     handed_on = any(name in user.kept - set(user.bases) or name in user.kept_attributes for _, user in users)
-    return {key: value for key, value in init.defaults if isinstance(value, Const) or not handed_on}
+    return {
+        key: value
+        for key, value in interp.context.defaults_of(init).items()
+        if isinstance(value, Const) or not handed_on
+    }
 
 
 def unmade(interp: Interpreter, state: State, cls: ClassValue) -> list[tuple[State, Value]]:
