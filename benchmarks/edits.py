@@ -37,7 +37,10 @@ LAYER, MODEL = "timm/layers/create_act.py", "timm/models/resnet.py"
 COMMENT = ("def get_act_layer(", "# a comment\ndef get_act_layer(")
 DEFAULT = ("name: Optional[LayerType] = 'relu'", "name: Optional[LayerType] = 'gelu'")
 LEFT_OUT = ("inplace: Optional[bool] = None", "inplace: Optional[bool] = False")
-STATEMENT = ("    if name is None:\n        return None\n", "    if name is None:\n        return nn.Identity\n")
+STATEMENT = (
+    "    if name is None:\n        return None\n",
+    "    if name is None or not name:\n        return None\n",
+)
 MODEL_EDIT = ("        x = self.maxpool(x)\n", "        x = self.maxpool(x)\n        x = x + 0\n")
 
 

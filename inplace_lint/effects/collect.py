@@ -53,6 +53,7 @@ class Words:
     filled_members: dict[str, frozenset[str]] = field(default_factory=dict)
     initialised: set[str] = field(default_factory=set)
     sets: set[str] = field(default_factory=set)
+    gets: set[str] = field(default_factory=set)
     instance: str = ""
 
     def write(self) -> None:
@@ -151,8 +152,8 @@ class _Walk:
 
     def _attribute(self, node: ast.Attribute) -> None:
         self.words.attributes.add(node.attr)
-        if type(node.ctx) is ast.Store and isinstance(node.value, ast.Name) and node.value.id == self.words.instance:
-            self.words.sets.add(node.attr)
+        if isinstance(node.value, ast.Name) and node.value.id == self.words.instance:
+            (self.words.sets if type(node.ctx) is ast.Store else self.words.gets).add(node.attr)
         kept = self.later or node not in self.called
         if kept:
             self.words.kept_attributes.add(node.attr)

@@ -241,9 +241,9 @@ def callers_of_parts(item: Definition, ran: AbstractSet[str]) -> Iterator[Defini
 
 def setters(item: Definition, method: Definition) -> Iterator[tuple[Definition, frozenset[str]]]:
     """Yield the methods that set attributes which a method, or what it calls, reads and does not set, with these."""
-    below = reachable({method.name}, {other.name: other.attributes for other in item.methods})
+    below = reachable({method.name}, {other.name: other.gets for other in item.methods})
     inner = [other for other in item.methods if other.name in below]
-    read = frozenset[str]().union(*(other.attributes for other in inner))
+    read = frozenset[str]().union(*(other.gets for other in inner))
     read -= frozenset[str]().union(*(other.sets for other in inner))
     outside = set_up_methods(item) | below
     for other in item.methods:

@@ -31,7 +31,8 @@ class Definition(NamedTuple):
     What may write: `writes` if anything in it may write in place, `writes_shared` if that may be what others hold, and
     `makes` if it makes something that writes whenever that is run. `kept` are the names that it does more with than
     call them, `kept_attributes` the attributes; of a class those outside of its methods. `runs_made`: it calls a
-    variable that it binds. `sets` are the attributes that a method sets on its instance.
+    variable that it binds. `sets` are the attributes that a method sets on its instance, `gets` those that
+    it reads.
     """
 
     kind: str
@@ -52,6 +53,7 @@ class Definition(NamedTuple):
     kept_attributes: frozenset[str] = frozenset()
     runs_made: bool = False
     sets: frozenset[str] = frozenset()
+    gets: frozenset[str] = frozenset()
 
     @property
     def member(self) -> str:
@@ -273,6 +275,7 @@ def _of_words(words: Words, kind: str, name: str, slice_: Slice) -> Definition:
         kept_attributes=frozenset(words.kept_attributes),
         runs_made=words.runs_made,
         sets=frozenset(words.sets),
+        gets=frozenset(words.gets),
     )
 
 

@@ -253,9 +253,10 @@ def _run_prepared(
     item: Definition,
     method: Definition,
 ) -> list[Found]:
-    """Run a method once more, after other methods of the object; a module is run by calls of it."""
-    called = interp.context.coverage.choice != Choice() or _entry(interp, made[0], cls)
-    ready = [] if called else prepared.prepared(interp, frame, made, cls, item, method)
+    """Run a method once more, after others of the object that set what it reads."""
+    if interp.context.coverage.choice != Choice():
+        return []
+    ready = prepared.prepared(interp, frame, made, cls, item, method, _entry(interp, made[0], cls))
     return _run_method(interp, frame, ready, cls, method.member) if ready else []
 
 
@@ -277,9 +278,7 @@ def _set_up_class(interp: Interpreter, item: Definition) -> list[Found]:
         ]
     made = made or construction.unmade(interp, state, cls)
     found = _finish(interp, [(constructed.fork(), receiver) for constructed, receiver in made])
-    for method in schedule.pending_methods(item, interp.fuel.returned):
-        found.extend(_run_method(interp, frame, made, cls, method.member))
-    return found
+    return [*found, *_run_others(interp, frame, made, cls, item, _entry(interp, made[0][0], cls))]
 
 
 def _run_container(interp: Interpreter, frame: Frame, made: _Made) -> list[Found]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from inplace_lint.core.event import Event, Failure, Refused
 from inplace_lint.core.finding import Asks
 from inplace_lint.core.records import replace
+from inplace_lint.domain.state import State
 from inplace_lint.domain.values import ClassValue
 from inplace_lint.effects import schedule
 from inplace_lint.effects.summary import Definition
@@ -57,22 +59,24 @@ class Found:
 
 def collect(interp: Interpreter, results: Results, *, calls: bool = False) -> list[Found]:
     """
-    Return the events of all paths, each once.
+    Return the events of all paths, each once, with those of paths that were dropped.
 
     Of an entry point that only `calls` others, and runs no backward, the classes that it used are still to be run.
     """
     trains = interp.context.observed.end_root([state for state, _ in results])
     if calls and not trains:
         interp.fuel.returned -= schedule.methods_of_classes(interp.context.outline) - interp.fuel.before
-    counted = Counter(
-        gradients.settled(state, event)
-        for state, _ in results
-        for event in state.events
-        if not gradients.is_refuted(interp, state, event)
-    )
+    counted = Counter(event for state, _ in results for event in _events(interp, state))
+    aside = dict.fromkeys(event for state in interp.fuel.aside for event in _events(interp, state))
     interp.listeners.finish([state for state, _ in results], bool(interp.fuel.cut))
     options = interp.context.coverage.words()
-    return [Found(event, count, len(results), options) for event, count in counted.items()]
+    found = [Found(event, count, len(results), options) for event, count in counted.items()]
+    return [*found, *(Found(event, 1, len(results) + 1, options) for event in aside if event not in counted)]
+
+
+def _events(interp: Interpreter, state: State) -> Iterator[Event]:
+    """Yield the events of a path that nothing on it refutes, as they are at its end."""
+    return (gradients.settled(state, event) for event in state.events if not gradients.is_refuted(interp, state, event))
 
 
 def with_callers(interp: Interpreter, found: list[Found], name: str, cls: ClassValue | None, asked: str) -> list[Found]:

@@ -89,6 +89,11 @@ class Arguments:
             shifted[0] = expr
         return Arguments((value, *self.positional), self.keywords, shifted, self.unknown, self.spread, self.forwarded)
 
+    def rest(self) -> Arguments:
+        """Return the arguments without the first positional one."""
+        given = (self.positional[1:], self.keywords, self.shifted(-1))
+        return Arguments(*given, self.unknown, self.spread, self.forwarded)
+
     def shifted(self, by: int) -> dict[int | str, ir.Expr]:
         """Return the expressions where the arguments are so many positions further on; those before 0 are left out."""
         moved = ((key + by if isinstance(key, int) else key, expr) for key, expr in self.exprs.items())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypedDict, TypeVar
@@ -14,7 +15,7 @@ from inplace_lint.interp.outcome import Flow, Outcome, Outcomes, Raised, Results
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-Path = TypeVar("Path")
+Path = TypeVar("Path", bound="tuple[State, object]")
 
 PATHS_IN_FUNCTION = 4
 PATHS_IN_METHOD = 3
@@ -74,7 +75,8 @@ class Fuel:
 
     `listens`: something outside may handle an exception, so that its class is looked at and `raises` more sides of
     conditions that only raise are followed; such a side is no path where nobody listens. `raised` are the paths on
-    which a call has raised, until the statement that runs takes them as its outcomes.
+    which a call has raised, until the statement that runs takes them as its outcomes. `aside` are paths that were
+    dropped, since there were too many, after something had been found on them.
     """
 
     steps: int = STEPS_IN_ROOT
@@ -93,6 +95,7 @@ class Fuel:
     listens: bool = False
     raises: int = 0
     raised: Outcomes = field(default_factory=list)
+    aside: list[State] = field(default_factory=list)
     cut: set[str] = field(default_factory=set)
     counters: Counter[str] = field(default_factory=Counter)
     returned: set[str] = field(default_factory=set)
@@ -125,6 +128,7 @@ class Fuel:
         self.prefers = self.enters = True
         self.lazy = self.shallow = self.listens = False
         self.raised.clear()
+        self.aside.clear()
         self.cut.clear()
         self.before = frozenset(self.returned)
         self.counters["roots"] += not again
@@ -176,7 +180,7 @@ class Fuel:
         going = [outcome for outcome in outcomes if outcome.flow is not Flow.RAISE]
         raised = [outcome for outcome in outcomes if outcome.flow is Flow.RAISE]
         if len(going) > self.width:
-            self.drop("paths")
+            self.drop_paths(outcome.state for outcome in going[self.width :])
             going = going[: self.width]
         return [*going, *raised[:PATHS_THAT_RAISE]]
 
@@ -184,8 +188,15 @@ class Fuel:
         """Keep as many paths as there may be, and count that others were dropped."""
         if len(paths) <= self.paths:
             return paths
-        self.drop("paths")
+        self.drop_paths(path[0] for path in paths[self.paths :])
         return paths[: self.paths]
+
+    def drop_paths(self, paths: Iterable[State]) -> None:
+        """Count that paths were dropped, and keep those on which something was found that no other of them has."""
+        self.drop("paths")
+        for path in paths:
+            if path.events and not any(set(path.events) <= set(other.events) for other in self.aside):
+                self.aside.append(path)
 
     def leave(self, state: State, error: Raised) -> Results:
         """Leave a path on which an expression raises to the statement that runs; return that it has no value."""

@@ -35,12 +35,19 @@ from inplace_lint.interp.interpreter import Interpreter
 
 
 def prepared(
-    interp: Interpreter, frame: Frame, made: tuple[State, Value], cls: ClassValue, item: Definition, method: Definition
+    interp: Interpreter,
+    frame: Frame,
+    made: tuple[State, Value],
+    cls: ClassValue,
+    item: Definition,
+    method: Definition,
+    entry: str,
 ) -> list[tuple[State, Value]]:
     """
     Return an instance on which other methods have set what a method reads, and its constructor left unset.
 
-    A method that writes tensors or runs backward is left out: when a program calls it is not known.
+    A method that writes tensors or runs backward is left out: when a program calls it is not known. `entry`, the one
+    that a call of the object runs, may write.
     """
     state, receiver = made
     ready = False
@@ -55,8 +62,8 @@ def prepared(
         arguments = symbolic_args.of_method(interp, state, function, cls)
         with interp.fuel.scope(paths=1):
             for after, _ in interp.call(frame, state.fork(), Bound(receiver, function), arguments, 0)[:1]:
-                if after.freed == state.freed and all(
-                    after.storages[key] == one for key, one in state.storages.items()
+                if after.freed == state.freed and (
+                    other.member == entry or all(after.storages[key] == one for key, one in state.storages.items())
                 ):
                     state, ready = after, True
     opened = _opened(state, receiver, schedule.left_to_others(item, method))

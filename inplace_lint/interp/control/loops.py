@@ -62,7 +62,7 @@ def _turn(
                 else:
                     outcomes.append(outcome)
     if len(again) > interp.fuel.width:
-        interp.fuel.drop("paths")
+        interp.fuel.drop_paths(again[interp.fuel.width :])
     return again[: interp.fuel.width]
 
 

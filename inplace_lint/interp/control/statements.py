@@ -96,7 +96,7 @@ def distinct(interp: Interpreter, states: list[State]) -> list[State]:
         if not any(other.merge(state) for other in kept):
             kept.append(state)
     if len(kept) > interp.fuel.width:
-        interp.fuel.drop("paths")
+        interp.fuel.drop_paths(kept[interp.fuel.width :])
         kept = kept[: interp.fuel.width]
     return kept
 

@@ -56,7 +56,7 @@ def _launch(act: IntrinsicCall) -> Results:
     if not isinstance(kernel, Closure):
         return [(act.state, act.unknown())]
     given = act.arguments
-    rest = Arguments(given.positional[1:], given.keywords, given.shifted(-1), given.unknown)
+    rest = given.rest()
     name = f"{act.form.name.removesuffix(_RUN)}.{kernel.function.qualname}"
     stored, perhaps = _stored(act, kernel, rest)
     results: Results = [(act.state, NONE)]

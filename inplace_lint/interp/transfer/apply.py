@@ -71,15 +71,43 @@ def call_op(
         if usual is not None:
             call = _select(interp, frame, state, facts, forms, usual, at, spelled, instance)
     if call is None:
-        keywords.check(interp, frame, state, name, [arg for form in forms for arg in form.args], arguments, at)
-        state.assume(f"`{results.short(name)}` accepts these arguments")
-        return _unknown(interp, frame, state, name, arguments, at, instance)
+        return _misfit(interp, frame, state, name, forms, arguments, at, instance)
     if own is not None:
         call.doubt |= own.doubt
     after = _run(call)
     if call.binding.rates and call.binding.may_write_at_a_rate():
         _note_rates(interp, frame, state, call, at)
     return after
+
+
+def _misfit(
+    interp: Interpreter,
+    frame: Frame,
+    state: State,
+    name: str,
+    forms: tuple[Op, ...],
+    arguments: Arguments,
+    at: int,
+    instance: Ref | None,
+) -> Results:
+    """
+    Return the result of a call that fits no form of an op.
+
+        self.relu = resnet.relu     # the layer of an unknown module
+        x = self.relu(x)            # the method of a tensor takes no argument: it is none
+    """
+    owner = arguments.positional[0] if arguments.positional else None
+    if _is_method(interp, name) and type(owner) is Sym and materialise.framework_of(interp, state, owner) is None:
+        function = state.symbols.sym((origins.ATTRIBUTE, owner.id, results.short(name)))
+        return interp.call(frame, state, function, arguments.rest(), at)
+    keywords.check(interp, frame, state, name, [arg for form in forms for arg in form.args], arguments, at)
+    state.assume(f"`{results.short(name)}` accepts these arguments")
+    return _unknown(interp, frame, state, name, arguments, at, instance)
+
+
+def _is_method(interp: Interpreter, name: str) -> bool:
+    facts = interp.context.facts_of(name)
+    return facts is not None and name.rpartition(".")[0] == facts.framework.tensor
 
 
 def _note_rates(interp: Interpreter, frame: Frame, state: State, call: Call, at: int) -> None:
