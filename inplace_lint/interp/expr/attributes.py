@@ -45,6 +45,7 @@ from inplace_lint.interp.outcome import Raised, Results
 from inplace_lint.interp.transfer import dtypes, materialise
 
 _OF_OBJECT = frozenset({"__init__", "__setattr__"})
+_GETTERS = frozenset({"__getattr__", "__getattribute__"})
 
 # Methods that lists, dicts and strings also have: a read of one does not show that an unknown value is a tensor.
 _AMBIGUOUS = frozenset((
@@ -278,7 +279,13 @@ def _of_mapping(state: State, value: Ref, name: str) -> Builtin | None:
 
 
 def _by_getattr(interp: Interpreter, state: State, value: Ref, instance: Instance, name: str) -> Value:
-    """Return what an unknown attribute is: for a class with `__getattr__ = dict.get`, an item."""
+    """
+    Return what an unknown attribute is: for a class with `__getattr__ = dict.get`, an item.
+
+    `self.__getattr__(f"layer{i}")` asks for an attribute by its name.
+    """
+    if name in _GETTERS:
+        return Partial(Builtin("getattr"), (value,), ())
     mapping = state.trait(traits.MAPPING, value.id)
     inner = None if mapping is None else state.object(mapping)
     if isinstance(inner, DictObject) and name in inner.items and lookup(interp, state, instance.cls, "__getattr__"):
