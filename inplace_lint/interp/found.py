@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from inplace_lint.core.event import Event, Failure, Refused
+from inplace_lint.core.event import Event, Failure, Refused, Stale
 from inplace_lint.core.finding import Asks
 from inplace_lint.core.records import replace
 from inplace_lint.domain.state import State
@@ -59,7 +59,7 @@ class Found:
 
 def collect(interp: Interpreter, results: Results, *, calls: bool = False) -> list[Found]:
     """
-    Return the events of all paths, each once, with those of paths that were dropped.
+    Return the events of all paths, each once, with what is refused on paths that were dropped.
 
     Of an entry point that only `calls` others, and runs no backward, the classes that it used are still to be run.
     """
@@ -67,7 +67,9 @@ def collect(interp: Interpreter, results: Results, *, calls: bool = False) -> li
     if calls and not trains:
         interp.fuel.returned -= schedule.methods_of_classes(interp.context.outline) - interp.fuel.before
     counted = Counter(event for state, _ in results for event in _events(interp, state))
-    aside = dict.fromkeys(event for state in interp.fuel.aside for event in _events(interp, state))
+    aside = dict.fromkeys(
+        event for state in interp.fuel.aside for event in _events(interp, state) if isinstance(event, Stale | Refused)
+    )
     interp.listeners.finish([state for state, _ in results], bool(interp.fuel.cut))
     options = interp.context.coverage.words()
     found = [Found(event, count, len(results), options) for event, count in counted.items()]

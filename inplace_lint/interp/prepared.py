@@ -16,6 +16,7 @@ What a function builds of parts is called by those who call the function:
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection
 from itertools import islice
 
@@ -47,11 +48,15 @@ def prepared(
     Return an instance on which other methods have set what a method reads, and its constructor left unset.
 
     A method that writes tensors or runs backward is left out: when a program calls it is not known. `entry`, the one
-    that a call of the object runs, may write.
+    that a call of the object runs, may write; where there is one, an attribute that several others set may be left
+    by any of them, as something else.
     """
     state, receiver = made
     ready = False
-    for other, names in islice(schedule.setters(item, method), SETTERS):
+    setters = list(schedule.setters(item, method))
+    times = Counter(name for _, found in setters for name in found)
+    for other, found in islice(setters, SETTERS):
+        names = found if entry in {"", other.member} else {name for name in found if times[name] == 1}
         instance = state.instance(receiver)
         unset = (
             () if instance is None else [name for name in names if isinstance(instance.attrs.get(name, NONE), Const)]

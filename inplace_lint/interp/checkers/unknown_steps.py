@@ -11,7 +11,8 @@ Reports steps of unknown optimizers between the call of an unknown module and th
 
 What is called and not known may be a module, or a method of one; a step updates all or some of those that backward has
 gone through. It is reported only if the later backward needs earlier calls of each of these. Known parameters are
-taken alike: the later backward has to need calls with all those that had a gradient at the step.
+taken alike: the later backward has to need calls with all those that had a gradient at the step. Those that a known
+optimizer updates are left to it.
 """
 
 from __future__ import annotations
@@ -109,9 +110,10 @@ def step(frame: Frame, state: State, optimizer: Sym, site: Site) -> None:
     """Remember a step of an unknown optimizer, with the unknown modules and the parameters that have a gradient."""
     updates = state.trait(traits.GRADED, None) or frozenset()
     known = state.trait(traits.STEPS, None) or ()
-    leaves = frozenset(
-        leaf for leaf, has in state.all_traits(traits.HAS_GRADIENT) if has and _is_parameter(state, leaf)
-    )
+    graded = [leaf for leaf, has in state.all_traits(traits.HAS_GRADIENT) if has and _is_parameter(state, leaf)]
+    leaves = frozenset(leaf for leaf in graded if not state.has_trait(traits.OPTIMIZED, leaf))
+    if graded and not leaves:
+        updates -= {_OTHERS}
     name = _name(frame, state, optimizer) or "optimizer"
     made = traits.Step(state.clock, site, name, updates, leaves, state.next_id)
     state.set_trait(traits.STEPS, None, (*known, made))

@@ -38,6 +38,8 @@ def _optimizer(act: IntrinsicCall) -> Results:
     given = act.value("params") if act.value("params") != NONE else act.value("parameters")
     owned = tuple(dict.fromkeys((*_tensors(state, given, 0), *opaque_modules.weights(state, given))))
     opaque_modules.train(state, owned)
+    for ref in owned:
+        state.set_trait(traits.OPTIMIZED, ref.id, True)
     listed = state.new(ListObject(owned))
     attrs: dict[str, Value] = {"<owned>": listed, "<fused>": act.arguments.named("fused") or NONE}
     return [(state, state.new(Instance(Dotted(act.form.name), attrs, opaque=True)))]

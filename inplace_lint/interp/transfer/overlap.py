@@ -195,6 +195,8 @@ def with_operand(call: Call, fact: WriteFact, tensor: Tensor) -> frozenset[str] 
             if other.storage == tensor.storage:
                 found = clash(part, other.part, call.state.symbols, expands=bool(fact.moves))
                 if found is not False or _must_be_apart(call, fact, tensor, other):
+                    if tensor is other:
+                        return frozenset()  # whatever else it may be a view of
                     near = {NEAR} if found is None else set()
                     return tensor.doubt | other.doubt | near
     return None
@@ -202,7 +204,8 @@ def with_operand(call: Call, fact: WriteFact, tensor: Tensor) -> frozenset[str] 
 
 def _must_be_apart(call: Call, fact: WriteFact, tensor: Tensor, other: Tensor) -> bool:
     """Check whether an operand may not share memory with the written tensor at all, and shares all of it."""
-    if Check.APART not in fact.checks or tensor.part is None or tensor.part != other.part or not tensor.contiguous:
+    whole = tensor is other or (tensor.part is not None and tensor.part == other.part)
+    if Check.APART not in fact.checks or not whole or not tensor.contiguous:
         return False
     # What a mask selects is set to a number by another kernel, which asks nothing.
     operands = call.binding.given - {fact.to}

@@ -176,6 +176,8 @@ def of_view(binding: Binding, fact: ReturnFact, source: Tensor) -> Layout:
     found = True if dense else shape.is_contiguous(axes)
     if found is None:
         found = dense
+    if fact.kind == "maybe" and not found:
+        return Layout(sizes=sizes, strides=None, contiguous=None)  # a copy is dense
     strides = None if found or all(axis.stride is None for axis in axes) else tuple([axis.stride for axis in axes])
     return Layout(sizes=sizes, strides=strides, contiguous=found)
 
