@@ -277,14 +277,21 @@ def _brings_fractions(call: Call, fact: WriteFact) -> bool:
 
 
 def report(call: Call, part: str, ref: Ref, tensor: Tensor, check: Failure, assumed: frozenset[str]) -> None:
-    """Report a refused write, once for each tensor and check, since the first one ends the program."""
+    """
+    Report a refused write, once for each tensor and check, since the first one ends the program.
+
+    What is refused in each form that the call may have depends on none: `w[index] = 0` for a number and for a mask.
+    """
+    always = part in call.written and check in {Failure.LEAF, Failure.LEAF_VIEW}
+    if always and tensor.base is None:
+        check = Failure.LEAF
     if call.state.has_trait(traits.REFUSED, (ref.id, check)):
         return
     if not call.state.modes.expects:
         call.state.set_trait(traits.REFUSED, (ref.id, check), True)
     touch = call.touch(part, call.binding.exprs.get(part), tensor)
     origin = tensor.made.site if tensor.made is not None else None
-    assumptions = assumed | call.doubt | call.state.assumptions
+    assumptions = assumed | call.state.assumptions | (frozenset() if always else call.doubt)
     call.state.report(Refused(call.facts.framework.name, check, touch, origin, assumptions))
 
 
