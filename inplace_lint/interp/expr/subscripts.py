@@ -216,10 +216,15 @@ def _is_repeated(state: State, item: Value) -> bool:
 
 
 def _some_item(state: State, value: Value, items: tuple[Value, ...], index: Value) -> Value:
-    # IMPRECISE: an unknown position among modules, classes and functions takes the first one.
-    if items and all(is_alternative(state, item) for item in items):
+    # IMPRECISE: an unknown position among modules, parameters, classes and functions takes the first one.
+    if items and (all(is_alternative(state, item) for item in items) or _are_parameters(state, items)):
         return items[0]
     return _any_of(state, state.symbols.sym((origins.ITEM, value, index), _kind_of_all(state, items)), items)
+
+
+def _are_parameters(state: State, items: Collection[Value]) -> bool:
+    """Check whether all items of a container are parameters, whichever of a model has that name or place."""
+    return bool(items) and all((tensor := state.tensor(item)) is not None and tensor.param for item in items)
 
 
 def _any_of(state: State, item: Sym, items: Collection[Value]) -> Sym:
@@ -251,6 +256,9 @@ def _from_dict(state: State, value: Value, mapping: DictObject, index: Value) ->
     distinct = set(mapping.items.values())
     if len(distinct) == 1 and mapping.exact:
         return next(iter(distinct))
+    named = mapping.exact and is_key(index) and not any(isinstance(key, Sym) for key in mapping.items)
+    if not named and _are_parameters(state, distinct):
+        return next(iter(mapping.items.values()))
     if distinct and not is_key(index) and all(is_alternative(state, item) for item in distinct):
         return next(iter(mapping.items.values()))
     if is_key(index):
