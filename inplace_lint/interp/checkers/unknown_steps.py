@@ -170,8 +170,9 @@ def _behind(
 
 
 def _is_parameter(state: State, leaf: RefId) -> bool:
+    """Check whether a leaf is a parameter, and none that an unknown module was asked for: that one is of the module."""
     tensor = state.tensor(Ref(leaf))
-    return tensor is not None and tensor.param
+    return tensor is not None and tensor.param and opaque_modules.owner_of(state, tensor.storage) is None
 
 
 def _asked(sentences: frozenset[str] | set[str]) -> Iterator[Sym]:

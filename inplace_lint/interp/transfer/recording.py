@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from inplace_lint.core.assumption import assumption
 from inplace_lint.core.event import Touch
 from inplace_lint.core.records import replace
 from inplace_lint.domain.heap import Node, Save, Tensor
@@ -81,8 +82,8 @@ def _doubts_of_unknowns(call: Call) -> frozenset[str]:
     values = call.binding.values
     given = values.values() if call.binding.op.grads is None else map(values.get, call.binding.op.grads)
     unknown = (value for value in given if type(value) is Sym and value.kind not in NOT_TENSORS)
-    alone = any(call.state.tensor(value) is None for value in unknown)
-    return frozenset({"an operand requires grad"}) if alone else frozenset()
+    alone = (value for value in unknown if call.state.tensor(value) is None)
+    return frozenset(assumption("an operand requires grad", value.id) for value in alone)
 
 
 def save_outputs(call: Call, node: NodeId, value: Value) -> None:
