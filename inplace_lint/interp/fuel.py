@@ -15,7 +15,7 @@ from inplace_lint.interp.outcome import Flow, Outcome, Outcomes, Raised, Results
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-Path = TypeVar("Path", bound="tuple[State, object]")
+Path = TypeVar("Path", bound=tuple[State, object])
 
 PATHS_IN_FUNCTION = 4
 PATHS_IN_METHOD = 3
