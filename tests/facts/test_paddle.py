@@ -41,7 +41,7 @@ REST = {
     **dict.fromkeys(("max_pool2d", "avg_pool2d", "adaptive_avg_pool2d", "adaptive_max_pool2d"), "2"),
 }
 LISTS = frozenset({"concat", "stack"})
-# No tensor goes in, none comes out, the call is an item or an attribute, or it changes the memory: see the semantics pages.
+# No tensor goes in or comes out, it is an item or an attribute, or memory is exchanged: the semantics pages run those.
 ELSEWHERE = frozenset(
     {"rand", "randn", "zeros", "ones", "full", "to_tensor", "arange", "randint", "zeros_like", "ones_like"}
     | {"eye", "empty", "empty_like", "full_like", "linspace", "randperm", "uniform", "normal"}
