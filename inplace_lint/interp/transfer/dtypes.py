@@ -45,6 +45,10 @@ _DTYPES = {
     **dict.fromkeys(("complex64", "complex128", "cfloat", "cdouble"), Kind("complex")),
     "bool": Kind("bool"),
 }
+_OF_TENSORS = {"Float": "float", "Half": "half", "Double": "double", "BFloat16": "bfloat16", "Byte": "uint8"} | {
+    **{"Char": "int8", "Short": "short", "Int": "int", "Long": "long", "Bool": "bool"}
+}
+_DTYPES |= {f"{name}Tensor": _DTYPES[dtype] for name, dtype in _OF_TENSORS.items()}  # as in `x.type("torch.FloatTensor")`
 
 
 _WIDTHS = {"float16": 16, "bfloat16": 16, "float32": 32, "float64": 64}
