@@ -91,9 +91,9 @@ def _candidates(values: Mapping[str, Any], rank: int) -> Iterator[str]:
     numbers = [name for name in others if name not in {*dims, *_NO_SIZES} and _holds_numbers(values[name])]
     for name in tensors[:MANY]:
         yield f"like({name})"
-    for count in range(2, len(operands) + 1):
-        yield f"broadcast({', '.join(operands[:count])})"
-    yield from (f"broadcast({', '.join(names)})" for names in combinations(operands, 2))
+    together = [operands[:count] for count in range(2, len(operands) + 1)] + [*combinations(operands, 2)]
+    telling = [names for names in together if not {*tensors}.isdisjoint(names)]  # numbers alone agree by accident
+    yield from (f"broadcast({', '.join(names)})" for names in telling)
     if rank == 0:
         yield "axes(0)"
     yield from (f"matmul({one}, {two})" for one, two in permutations(tensors[:MANY], 2))
