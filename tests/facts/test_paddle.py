@@ -18,7 +18,7 @@ FACTS = ROOT / "rules" / "ops" / "paddle" / "hand.jsonl"
 REST = {
     **dict.fromkeys(("add", "subtract", "multiply", "divide", "matmul", "mm", "maximum", "minimum", "conv2d"), "k"),
     **dict.fromkeys(("add_", "subtract_", "sub_", "mul_", "multiply_"), "k"),
-    **dict.fromkeys(("mse_loss", "l1_loss", "set_value", "copy_"), "k"),
+    **dict.fromkeys(("mse_loss", "l1_loss", "set_value", "copy_", "dot"), "k"),
     **dict.fromkeys(("__add__", "__radd__", "__sub__", "__rsub__", "__mul__", "__rmul__"), "k"),
     **dict.fromkeys(("__truediv__", "__matmul__"), "k"),
     **dict.fromkeys(("pow", "__pow__"), "k"),
