@@ -18,6 +18,7 @@ from inplace_lint.domain.values import Const, Value
 from inplace_lint.knowledge.shape_fact import parse_shape
 
 MANY = 3  # names of one kind that are tried
+_NO_SIZES = frozenset({"dilation", "dtype", "kernel_size", "padding", "stride"})  # where a size equals one, by accident
 
 
 class Given:
@@ -87,12 +88,12 @@ def _candidates(values: Mapping[str, Any], rank: int) -> Iterator[str]:
     dims = [name for name in others if name.startswith(("dim", "axis"))][:MANY]
     # An operand may be a number in some calls.
     operands = [name for name in values if name in tensors or type(values[name]) in {int, float}][:MANY]
-    numbers = [name for name in others if name not in dims and _holds_numbers(values[name])]
+    numbers = [name for name in others if name not in {*dims, *_NO_SIZES} and _holds_numbers(values[name])]
     for name in tensors[:MANY]:
         yield f"like({name})"
-    for count in range(2, len(operands) + 1):
-        yield f"broadcast({', '.join(operands[:count])})"
-    yield from (f"broadcast({', '.join(names)})" for names in combinations(operands, 2))
+    together = [operands[:count] for count in range(2, len(operands) + 1)] + [*combinations(operands, 2)]
+    telling = [names for names in together if not {*tensors}.isdisjoint(names)]  # numbers alone agree by accident
+    yield from (f"broadcast({', '.join(names)})" for names in telling)
     if rank == 0:
         yield "axes(0)"
     yield from (f"matmul({one}, {two})" for one, two in permutations(tensors[:MANY], 2))
@@ -133,8 +134,9 @@ def of_state(values: Mapping[str, Any], found: Sequence[int]) -> list[str]:
 
 
 def common_state(told: Sequence[Sequence[str]]) -> str:
-    """Return the first shape of a parameter that all constructions agree with."""
-    return next((text for text in told[0] if all(text in texts for texts in told)), "")
+    """Return the shape of a parameter that all constructions agree with, without sizes that may be those of two."""
+    good = [text for text in told[0] if all(text in texts for texts in told)]
+    return (good[0] if len(good) == 2 else good[-1]) if good else ""  # noqa: PLR2004  # the last one has no sizes
 
 
 def common(told: Sequence[tuple[Sequence[str], Sequence[int], int]]) -> str:

@@ -109,16 +109,16 @@ def _rows(sample: Sample, owned: frozenset[str]) -> Iterator[Row]:
     free = [spelling for spelling in spellings if spelling not in owned]
     names = names_of(spellings[0], sample) if spellings else []
     seen = _observe(found(spellings[0]), sample, names) if spellings else None
+    for spelling in spellings:
+        if seen is not None and _takes_out(spelling, sample):
+            row: Row = {"op": spelling, "if": "passed(out)", "args": [*names, "*args", "out", "**kwargs"]}
+            row |= {"writes": [{"to": "out", "counted": False}], "grads": [], "returns": [{"is": "out"}]}
+            yield row | source()
     if seen is not None and free:
-        row: Row = {"op": free[0]}
+        row = {"op": free[0]}
         row |= {"same": free[1:]} if free[1:] else {}
         length = seen["returns"][0].get("length")
         yield row | {"args": arguments_of([*names, f"{length}=None"] if length else names)} | seen | source()
-    for spelling in spellings:
-        if seen is not None and _takes_out(spelling, sample):
-            row = {"op": spelling, "if": "passed(out)", "args": [*names, "*args", "out", "**kwargs"]}
-            row |= {"writes": [{"to": "out", "counted": False}], "grads": [], "returns": [{"is": "out"}]}
-            yield row | source()
     yield from inplace.entries(sample, owned)
 
 

@@ -84,9 +84,10 @@ def _handing(state: State, gradient: _Gradient, writer: NodeId, users: Mapping[N
     """
     Return where the gradient that a node writes was handed to another one as well, which runs later.
 
-    Where others add theirs to it before the write, they have made a new tensor.
+    Where others add theirs to it before the write, they have made a new tensor. What the writer hands on itself, it
+    does after its write.
     """
     for source, by in gradient.given.items():
-        if source < writer and all(user <= writer for user in users[source] - {by}):
+        if source < writer != by and all(user <= writer for user in users[source] - {by}):
             return state.nodes[by].site
     return None

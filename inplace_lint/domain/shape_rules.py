@@ -40,7 +40,8 @@ def axes_of(fact: ShapeFact, operands: Operands) -> Axes | None:
         return rearrangement.rearranged(*_pattern(fact, operands))
     if rule in {ShapeRule.STACK, ShapeRule.CAT}:
         every = operands.several(str(names[0]))
-        axes = next((one for one in every if one is not None), None)
+        joined = [one for one in every if one is not None and [axis.size for axis in one] != [0]]  # such fit all
+        axes = joined[0] if joined else None
     else:
         axes = operands.axes(str(names[0]))
     if axes is None and rule is ShapeRule.RESHAPE:
@@ -159,6 +160,8 @@ def _squeeze(axes: Axes, operands: Operands, names: tuple[str | int, ...]) -> Ax
 def _cut(axes: Axes, operands: Operands, names: tuple[str | int, ...]) -> Axes:
     """Take a part of one axis; a further argument may give its size, where that leaves no rest."""
     given = operands.numbers(str(names[1])) if len(names) > 1 else ()
+    if given is not None and len(given) > 1:  # of each part its own
+        return _loose(axes, operands, names[:1])
     return _with_part(axes, _dim(operands, names[0], len(axes)), given, lambda _, size: size)
 
 

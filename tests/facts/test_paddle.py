@@ -18,7 +18,7 @@ FACTS = ROOT / "rules" / "ops" / "paddle" / "hand.jsonl"
 REST = {
     **dict.fromkeys(("add", "subtract", "multiply", "divide", "matmul", "mm", "maximum", "minimum", "conv2d"), "k"),
     **dict.fromkeys(("add_", "subtract_", "sub_", "mul_", "multiply_"), "k"),
-    **dict.fromkeys(("mse_loss", "l1_loss", "set_value", "copy_"), "k"),
+    **dict.fromkeys(("mse_loss", "l1_loss", "set_value", "copy_", "dot"), "k"),
     **dict.fromkeys(("__add__", "__radd__", "__sub__", "__rsub__", "__mul__", "__rmul__"), "k"),
     **dict.fromkeys(("__truediv__", "__matmul__"), "k"),
     **dict.fromkeys(("pow", "__pow__"), "k"),
@@ -41,7 +41,7 @@ REST = {
     **dict.fromkeys(("max_pool2d", "avg_pool2d", "adaptive_avg_pool2d", "adaptive_max_pool2d"), "2"),
 }
 LISTS = frozenset({"concat", "stack"})
-# No tensor goes in, none comes out, or the call is an item or an attribute: the semantics pages run those.
+# No tensor goes in or comes out, it is an item or an attribute, or memory is exchanged: the semantics pages run those.
 ELSEWHERE = frozenset(
     {"rand", "randn", "zeros", "ones", "full", "to_tensor", "arange", "randint", "zeros_like", "ones_like"}
     | {"eye", "empty", "empty_like", "full_like", "linspace", "randperm", "uniform", "normal"}
@@ -61,6 +61,8 @@ ELSEWHERE = frozenset(
         "where_",
         "embedding",
         "one_hot",
+        "resize_",
+        "set_",
     }
 )
 

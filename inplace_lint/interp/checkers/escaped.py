@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from inplace_lint.core.event import Escaped, Performed, Site, Spelling, Touch
 from inplace_lint.domain.heap import Names, Tensor, Write
-from inplace_lint.domain.values import Ref
+from inplace_lint.domain.values import Ref, RefId
 from inplace_lint.effects.write_evidence import parts
 from inplace_lint.interp.frame import Frame, text_of
 from inplace_lint.ir import next_use
@@ -50,12 +50,12 @@ def write(call: Call, part: str, _: Ref, tensor: Tensor) -> None:
 def check_read(call: Call, part: str, expr: ir.Name, tensor: Tensor, known: Write) -> None:
     """Report a read of a tensor that was written by a function to which this function had passed it."""
     frame, state = call.frame, call.state
-    if known.touch.flag is not None or not tensor.sure:
-        return
-    made_for_it = is_blank(call, tensor) or _is_own_copy(call, tensor)
-    if made_for_it and state.storages[tensor.storage].writes[0].touch == known.touch:
+    if known.touch.flag is not None or not tensor.sure or known.doubt | tensor.doubt:
+        return  # whether they share memory at all is not known
+    name = frame.env.id, expr.id
+    if (is_blank(call, tensor) or _is_own_copy(call, tensor)) and not _is_set_here(call, tensor, name):
         return  # whoever reads it is to read these values: it had none before, or another tensor has them
-    if (frame.env.id, expr.id) not in known.names | known.through:
+    if name not in known.names | known.through:
         return
     inner = _call_that_wrote(frame, known.touch.site)
     if inner is None:
@@ -70,7 +70,7 @@ def check_read(call: Call, part: str, expr: ir.Name, tensor: Tensor, known: Writ
         return
     if known.touch.spelled is Spelling.ITEM and _is_at_result(call, body, inner.place.at):
         return
-    assumptions = state.assumptions | known.assumptions | known.doubt
+    assumptions = state.assumptions | known.assumptions
     event = Escaped(call.facts.framework.name, known.touch, expr.id, call.touch(part, expr, tensor), assumptions)
     state.report(event)
 
@@ -142,6 +142,12 @@ def _is_own_copy(call: Call, tensor: Tensor) -> bool:
     if made is None or (made.site.place.slice, made.site.caller) != (call.frame.slice, call.frame.caller):
         return False
     return made.op.rpartition(".")[2] == call.facts.framework.words.get("copy")
+
+
+def _is_set_here(call: Call, tensor: Tensor, name: tuple[RefId, str]) -> bool:
+    """Check whether the function that runs has itself written to a tensor through a variable."""
+    writes = call.state.storages[tensor.storage].writes
+    return any(name in write.names and write.touch.site.caller == call.frame.caller for write in writes)
 
 
 def _made(call: Call, tensor: Tensor) -> Touch | None:

@@ -338,12 +338,21 @@ def _super(
     instance = state.instance(receiver)
     cls = instance.cls if instance is not None else receiver
     found = lookup(interp, state, cls, name, after=owner)
+    if name == "__call__" and instance is not None and not isinstance(found, Closure):
+        found = _forward(interp, state, instance) or found
     if found is None:
         found = _of_mapping(state, receiver, name) if isinstance(receiver, Ref) else None
         if found is None and name in _OF_OBJECT:
             found = Builtin(f"object.{name}", receiver)
         return [(state, found or state.symbols.sym((origins.SUPER, name)))]
     return _bound(interp, frame, state, receiver, found, at)
+
+
+def _forward(interp: Interpreter, state: State, instance: Instance) -> Closure | None:
+    """Return the method of a project's module that the framework's own `__call__` runs."""
+    framework = None if isinstance(instance.cls, Dotted) else interp.context.is_module(instance.cls)
+    method = None if framework is None else lookup(interp, state, instance.cls, framework.calls)
+    return method if isinstance(method, Closure) else None
 
 
 def set_(

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from inplace_lint.core.event import Failure, Refused, Touch
 from inplace_lint.core.records import replace
 from inplace_lint.domain import traits
-from inplace_lint.domain.heap import Instance, Tensor, View, Write
+from inplace_lint.domain.heap import Instance, Tensor, View, Write, alike
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Const, Dotted, Ref, Value
 from inplace_lint.interp.call import hooks, library_objects, module_registry, wrappers
@@ -141,11 +141,17 @@ def set_tensor_attribute(
         same = source is not None and (source.storage, source.part) == (tensor.storage, tensor.part)  # `w.data *= 2`
         if tensor.leaf and tensor.rg and not same:
             state.write(tensor.storage, Write(touch, 0, False, 0, frozenset(), tensor=ref, moved=True))
-        storage = source.storage if source is not None else state.new_storage()
-        state.put(ref, replace(tensor, storage=storage))
+        state.put(ref, _of_memory(state, tensor, source))
     else:
         state.set_trait(traits.ATTRIBUTE, (ref.id, name), value)
     return [state]
+
+
+def _of_memory(state: State, tensor: Tensor, source: Tensor | None) -> Tensor:
+    """Return a tensor after it was given the memory of another: the history stays, shape and type are the other's."""
+    if source is None:
+        return replace(tensor, storage=state.new_storage(), sizes=None, strides=None, contiguous=None)
+    return replace(tensor, storage=source.storage, **alike(source))
 
 
 def _detach_in_place(act: IntrinsicCall) -> Results:

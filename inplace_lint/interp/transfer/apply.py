@@ -39,7 +39,7 @@ from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.facts import Facts
 from inplace_lint.knowledge.guard import Atom, Guard, atoms, holds
 from inplace_lint.knowledge.op import Op, SaveFact
-from inplace_lint.knowledge.words import Predicate, ShapeRule, ValueKind
+from inplace_lint.knowledge.words import DType, Predicate, ShapeRule, ValueKind
 
 
 def call_op(
@@ -255,18 +255,25 @@ def _announce_reads(call: Call) -> None:
     """
     Announce what the call reads: all arguments that it does not write, or what it computes a Python value from.
 
-    What a new leaf is made like (`zeros_like(x)`, `x.new_empty(3)`) is not read.
+    What a new leaf is made like (`zeros_like(x)`, `x.new_empty(3)`) is not read, nor what a view is (`y.view_as(x)`).
     """
     returns, listeners = call.binding.op.returns, call.interp.listeners
     if returns and returns[0].kind == "value" and not call.binding.op.writes:
         listeners.compare(call)
         return
-    written = {fact.to for fact in call.binding.op.writes}
+    unread = {fact.to for fact in call.binding.op.writes}
     rg = returns[0].rg if returns and returns[0].leaf else None
     if isinstance(rg, Atom) and rg.name is Predicate.TRUTH:  # an option says whether the leaf requires grad
-        written.add(call.binding.op.args[0].name)
+        unread.add(call.binding.op.args[0].name)
+    if returns and returns[0].kind in {"view", "self"}:
+        receiver = call.binding.op.args[0].name
+        for fact in returns:
+            if fact.shape is not None and fact.shape.rule is ShapeRule.LIKE and fact.shape.args[0] != receiver:
+                unread.add(str(fact.shape.args[0]))
+            if fact.dtype is DType.OTHER:
+                unread.add(fact.dtype.value)
     for name, expr in call.binding.exprs.items():
-        value = None if name in written else call.binding.value(name)
+        value = None if name in unread else call.binding.value(name)
         if value is not None:
             listeners.read(call, name, expr, value)
 

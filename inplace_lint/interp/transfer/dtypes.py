@@ -45,6 +45,9 @@ _DTYPES = {
     **dict.fromkeys(("complex64", "complex128", "cfloat", "cdouble"), Kind("complex")),
     "bool": Kind("bool"),
 }
+_NAMES = {"BFloat16": "bfloat16", "Byte": "uint8", "Char": "int8"}  # of tensors: `x.type("torch.FloatTensor")`
+_NAMES |= {name.title(): name for name in ("float", "half", "double", "short", "int", "long", "bool")}
+_DTYPES |= {f"{name}Tensor": _DTYPES[dtype] for name, dtype in _NAMES.items()}
 
 
 _WIDTHS = {"float16": 16, "bfloat16": 16, "float32": 32, "float64": 64}

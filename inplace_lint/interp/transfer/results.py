@@ -85,7 +85,20 @@ def _argument(call: Call, name: str, fact: ReturnFact) -> Value:
         for ref, tensor in call.binding.tensors(name):
             layout = shapes.of_view(call.binding, fact, tensor)
             call.state.put(ref, replace(call.state.tensor(ref) or tensor, **layout, part=None))
+    elif name != call.binding.op.args[0].name:
+        _resize(call, name)
     return call.binding.value(name) or NONE
+
+
+def _resize(call: Call, name: str) -> None:
+    """Give an argument that takes up the result (`out=`) the shape of that, if it is empty or has other axes."""
+    made = call.binding.op.returns[-1]
+    for (ref, tensor), fact in zip(call.binding.tensors(name), made.items or (made,), strict=False):
+        sizes = shapes.of_fact(call.binding, fact.shape)
+        old = tensor.sizes
+        if not old or 0 in old or (sizes is not None and len(sizes) != len(old)):
+            kept = call.state.tensor(ref) or tensor
+            call.state.put(ref, replace(kept, sizes=sizes, strides=None, contiguous=None if old is None else True))
 
 
 def _fresh(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Value:

@@ -206,8 +206,19 @@ def _keeps_gaps(binding: Binding, fact: ReturnFact, source: Tensor) -> bool:
 
 def of_fact(binding: Binding, fact: ShapeFact | None) -> tuple[Size, ...] | None:
     """Return the sizes of a new tensor; None where even their number is unknown."""
-    axes = None if fact is None else shape_rules.axes_of(fact, CallOperands(binding))
+    if fact is None or (fact.rule is ShapeRule.AXES and fact.args == (0,) and _is_told_more(binding)):
+        return None
+    axes = shape_rules.axes_of(fact, CallOperands(binding))
     return None if axes is None else tuple([axis.size for axis in axes])
+
+
+def _is_told_more(binding: Binding) -> bool:
+    """Check whether a call that by itself gives one number is told more by others than tensors: `reduction="none"`."""
+    if binding.instance is None:
+        return any(not binding.tensors(name) for name in binding.given)
+    chosen = binding.instance.attrs
+    defaults = [(option.name, Const(option.default)) for option in binding.op.init or ()]
+    return any(chosen.get(name, default) != default for name, default in defaults)
 
 
 def makes_unit_axis(binding: Binding, fact: ShapeFact | None) -> bool:

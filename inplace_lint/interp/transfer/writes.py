@@ -307,6 +307,8 @@ def _bump(call: Call, fact: WriteFact, ref: Ref, tensor: Tensor) -> None:
     expr = call.binding.exprs.get(fact.to)
     value = call.binding.value(fact.to)
     alone = value is not None and call.state.ref(value) == ref  # not an item of a list: then the variable is the list
+    if call.binding.op.history == "broken" and not tensor.counted:
+        return  # `x.data.set_()` gives other memory to the alias: `x` keeps its own, and its version
     write = Write(
         touch=call.touch(fact.to, expr, tensor),
         version=0,
