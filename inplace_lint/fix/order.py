@@ -80,11 +80,13 @@ def _of_turns(case: Case, save: Site, update: _Step, forward: _Step | None) -> F
     return Fix(Applicability.DISPLAY, text, ()) if carried else None
 
 
-def _of_step(case: Case, update: _Step, run: _Step, forward: _Step | None) -> Fix | None:
+def _of_step(case: Case, update: _Step, run: _Step, forward: _Step | None) -> Fix:
     """Say how to compute with the new weights, and with the old ones where each loss has parameters of its own."""
+    step, below = update.span.end_line, run.span.line
     if forward is None:
-        return None
-    first, step, below = forward.span.line, update.span.end_line, run.span.line
+        text = f"run the forward again after line {step}, for the backward in line {below}"
+        return Fix(Applicability.DISPLAY, text, ())
+    first = forward.span.line
     # What the loss is computed from in further lines has the old values, too.
     has_more = _words(case, below, run.span.end_line).isdisjoint(_bound(forward.syntax, forward.node))
     if has_more:
