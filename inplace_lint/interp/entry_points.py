@@ -221,12 +221,18 @@ def _run_class(interp: Interpreter, item: Definition) -> list[Found]:
 def _run_others(
     interp: Interpreter, frame: Frame, made: _Made, cls: ClassValue, item: Definition, entry: str
 ) -> list[Found]:
-    """Run each method that writes and was not run so far; where a call runs nothing, also those that run the parts."""
+    """
+    Run each method that writes and was not run so far; where a call runs nothing, also those that run the parts.
+
+    Each is run once more after others of the object that set what it reads.
+    """
     found: list[Found] = []
+    by_default = interp.context.coverage.choice == Choice()
     for method in schedule.pending_methods(item, interp.fuel.returned):
         if method.name != entry:
             found.extend(_run_method(interp, frame, made, cls, method.member))
-            found.extend(_run_prepared(interp, frame, made[0], cls, item, method))
+            ready = prepared.prepared(interp, frame, made[0], cls, item, method, entry) if by_default else []
+            found.extend(_run_method(interp, frame, ready, cls, method.member) if ready else [])
     for method in () if entry else schedule.callers_of_parts(item, interp.fuel.returned):
         found.extend(_run_method(interp, frame, made, cls, method.member))
     return found
@@ -243,21 +249,6 @@ def _is_worth_passing(interp: Interpreter, state: State, cls: ClassValue, item: 
         return False
     inherited = method.function.slice.path != item.slice.path
     return inherited or any(True for _ in schedule.pending_methods(item, interp.fuel.returned))
-
-
-def _run_prepared(
-    interp: Interpreter,
-    frame: Frame,
-    made: tuple[State, Value],
-    cls: ClassValue,
-    item: Definition,
-    method: Definition,
-) -> list[Found]:
-    """Run a method once more, after others of the object that set what it reads."""
-    if interp.context.coverage.choice != Choice():
-        return []
-    ready = prepared.prepared(interp, frame, made, cls, item, method, _entry(interp, made[0], cls))
-    return _run_method(interp, frame, ready, cls, method.member) if ready else []
 
 
 def _set_up_class(interp: Interpreter, item: Definition) -> list[Found]:

@@ -191,6 +191,13 @@ class Fuel:
         self.drop_paths(path[0] for path in paths[self.paths :])
         return paths[: self.paths]
 
+    def within(self, paths: list[State]) -> list[State]:
+        """Keep as many paths as the width allows, and count that others were dropped."""
+        if len(paths) <= self.width:
+            return paths
+        self.drop_paths(paths[self.width :])
+        return paths[: self.width]
+
     def drop_paths(self, paths: Iterable[State]) -> None:
         """Count that paths were dropped, and keep those on which something was found that no other of them has."""
         self.drop("paths")

@@ -61,9 +61,7 @@ def _turn(
                     ended.append(outcome.state)
                 else:
                     outcomes.append(outcome)
-    if len(again) > interp.fuel.width:
-        interp.fuel.drop_paths(again[interp.fuel.width :])
-    return again[: interp.fuel.width]
+    return interp.fuel.within(again)
 
 
 def run_while(interp: Interpreter, frame: Frame, state: State, node: ir.While) -> Outcomes:

@@ -95,10 +95,7 @@ def distinct(interp: Interpreter, states: list[State]) -> list[State]:
     for state in states:
         if not any(other.merge(state) for other in kept):
             kept.append(state)
-    if len(kept) > interp.fuel.width:
-        interp.fuel.drop_paths(kept[interp.fuel.width :])
-        kept = kept[: interp.fuel.width]
-    return kept
+    return interp.fuel.within(kept)
 
 
 def run_in_place(interp: Interpreter, frame: Frame, state: State, body: Sequence[ir.Stmt]) -> None:
