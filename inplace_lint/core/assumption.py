@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 
-class Assumption(str):
+class Supposition(str):
     """
-    The assumption that a gradient is asked for an unknown value, as a sentence: "`x` requires grad".
+    An assumption about one value, as a sentence: "`reshape` returns a view here, not a copy".
 
-    `of` is the number of the value. What a path learns of the value later, such as that it is an index, may refute it.
+    `of` is a number that the value has: two suppositions of the same words about two values are two.
     """
 
     __slots__ = ("of",)
@@ -18,6 +18,16 @@ class Assumption(str):
 
     def __hash__(self) -> int:
         return hash((str(self), self.of))
+
+
+class Assumption(Supposition):
+    """
+    The assumption that a gradient is asked for an unknown value: "`x` requires grad".
+
+    What a path learns of the value later, such as that it is an index, may refute it.
+    """
+
+    __slots__ = ()
 
 
 def asks_for_gradient(sentence: str) -> bool:
@@ -36,7 +46,16 @@ def takes_for_tensor(sentence: str) -> bool:
 
 
 def assumption(sentence: str, of: int) -> Assumption:
-    """Return the assumption about the unknown value with this number."""
+    """Return the assumption that a gradient is asked for the unknown value with this number."""
     made = Assumption(sentence)
+    made.of = of
+    return made
+
+
+def supposition(sentence: str, of: int) -> Supposition:
+    """Return the assumption about the value with this number; one that has its value already is returned as it is."""
+    if isinstance(sentence, Supposition):
+        return sentence
+    made = Supposition(sentence)
     made.of = of
     return made

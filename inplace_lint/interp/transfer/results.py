@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from inplace_lint.core.assumption import supposition, takes_for_tensor
 from inplace_lint.core.records import replace
 from inplace_lint.domain import origins, traits, unknown_history
 from inplace_lint.domain.heap import ListObject, Part, Tensor, View, alike
@@ -218,7 +219,7 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Value
         sure=source.sure,
         why=source.why if rg is None else "",
         framework=source.framework,
-        doubt=doubt | call.doubt,
+        doubt=_of_this_view(call, source, doubt | call.doubt),
         made=call.touch("out0"),
         inference=source.inference,
         part=None if kind is View.MAYBE else _part(call, fact, source, layout),
@@ -226,6 +227,19 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Value
         since=state.storages[source.storage].version if kind is View.MULTI or kind is View.NO_GRAD else 0,
     )
     return _on_array(call, name, fact, _made(call, fact, tensor))
+
+
+def _of_this_view(call: Call, source: Tensor, doubt: frozenset[str]) -> frozenset[str]:
+    """
+    Return the assumptions under which a view shares its storage, those that it adds as assumptions about it.
+
+        u, v = x[:, i], x[:, j]     # that the one is a view, no copy, says nothing of the other
+    """
+    added = doubt - source.doubt
+    if not added:
+        return doubt
+    number = call.state.fresh()
+    return source.doubt | {one if takes_for_tensor(one) else supposition(one, number) for one in added}
 
 
 def _stated_kind(
