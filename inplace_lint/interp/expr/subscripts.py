@@ -216,10 +216,16 @@ def _is_repeated(state: State, item: Value) -> bool:
 
 
 def _some_item(state: State, value: Value, items: tuple[Value, ...], index: Value) -> Value:
+    """Return what a container has at an unknown index: of rows of one length, a row of what may be at each place."""
     # IMPRECISE: an unknown position among modules, parameters, classes and functions takes the first one.
     if items and (all(is_alternative(state, item) for item in items) or _are_parameters(state, items)):
         return items[0]
-    return _any_of(state, state.symbols.sym((origins.ITEM, value, index), _kind_of_all(state, items)), items)
+    item = state.symbols.sym((origins.ITEM, value, index), _kind_of_all(state, items))
+    rows = [row.items for row in items if isinstance(row, Tuple) and row.exact]
+    if rows and len(rows) == len(items) and len({len(row) for row in rows}) == 1:
+        columns = enumerate(zip(*rows, strict=True))
+        return Tuple(tuple([_some_item(state, item, column, Const(place)) for place, column in columns]))
+    return _any_of(state, item, items)
 
 
 def _are_parameters(state: State, items: Collection[Value]) -> bool:

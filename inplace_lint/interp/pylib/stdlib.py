@@ -21,6 +21,7 @@ from inplace_lint.interp.pylib import (
     operator_functions,
     rearranging,
 )
+from inplace_lint.ir import nodes as ir
 
 
 def call(interp: Interpreter, frame: Frame, state: State, name: str, arguments: Arguments, at: int) -> Results | None:
@@ -42,8 +43,8 @@ def call(interp: Interpreter, frame: Frame, state: State, name: str, arguments: 
         return [(state, state.symbols.sym((origins.ARITHMETIC, name[5:], arguments.positional), "number"))]
     if name in _PURE:
         return [(state, state.symbols.sym((origins.STANDARD_LIBRARY, name, arguments.positional)))]
-    if name.startswith(_RANDOM) and (drawn := _random(state, name)) is not None:
-        return [(state, drawn)]
+    if name.startswith(_RANDOM):
+        return _random(interp, frame, state, name, arguments)
     if name.startswith(mappings.NAME):
         return mappings.call(interp, frame, state, name, arguments, at)
     handler = _HANDLERS.get(name)
@@ -62,13 +63,25 @@ _GENERATORS = {"random.Random", "random.SystemRandom"}
 _DRAWS_ITEMS = {"random.choice", "random.choices", "random.sample", "random.shuffle"}
 
 
-def _random(state: State, name: str) -> Value | None:
-    """Return what a function of `random` draws: a number; None for items of a sequence. A generator is the module."""
+def _random(interp: Interpreter, frame: Frame, state: State, name: str, arguments: Arguments) -> Results | None:
+    """
+    Return what a function of `random` draws: a number, or items at unknown places of a sequence that is known.
+
+    None for items of any other sequence. A generator is the module.
+    """
     if name in _GENERATORS:
-        return Dotted("random")
-    if name in _DRAWS_ITEMS:
+        return [(state, Dotted("random"))]
+    number = state.symbols.sym((origins.STANDARD_LIBRARY, name, state.fresh()), "number")
+    if name not in _DRAWS_ITEMS:
+        return [(state, number)]
+    sequence = arguments.positional[0] if arguments.positional else NONE
+    known = isinstance(sequence, Tuple) or isinstance(state.object(sequence), ListObject)
+    if name == "random.shuffle" or not known:
         return None
-    return state.symbols.sym((origins.STANDARD_LIBRARY, name, state.next_id), "number")
+    drawn = interp.get_item(frame, state, sequence, number, ir.Const(None))
+    if name == "random.choice":
+        return drawn
+    return [(after, after.new(ListObject((item,), exact=False))) for after, item in drawn]
 
 
 def _partial(_interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
