@@ -83,29 +83,26 @@ class Binding:
         """Compare an argument, an attribute, or the rank of a tensor with a constant."""
         if atom.name == "ndim":
             tensor = self.tensor(atom.args[0])
-            found: object = None if tensor is None else tensor.rank
-            if found is None:
-                return None
-        else:
-            value = self.value(atom.args[0])
-            if value is None:
-                found = None
-            elif isinstance(value, Const):
+            return None if tensor is None or tensor.rank is None else _compared(op, tensor.rank, constant)
+        value = self.value(atom.args[0])
+        if op in {"==", "!="} and isinstance(value, Sym | Tuple):
+            differs = self._differs(atom.args[0], value, constant)
+            if differs is not None:
+                return differs is (op == "!=")
+        match value:
+            case None:
+                found: object = None
+            case Const():
                 found = value.value
                 if value.source is not None and found == constant == 0:
                     self.rates[atom.args[0]] = value
-            elif isinstance(value, Dotted) and isinstance(constant, str):
+            case Dotted() if isinstance(constant, str):
                 found = value.name.rpartition(".")[2]  # `paddle.float32` is "float32"
-            elif isinstance(value, Tuple) and value.exact and all(isinstance(item, Const) for item in value.items):
-                found = tuple(item.value for item in value.items if isinstance(item, Const))
-            elif isinstance(value, Sym) and op in {"==", "!="} and type(constant) in {int, float}:
-                return self._differs(value, constant) is (op == "!=")
-            else:
+            case Tuple(items, True) if all(isinstance(item, Const) for item in items):
+                found = tuple(item.value for item in items if isinstance(item, Const))
+            case _:
                 return None
-        try:
-            return bool(_COMPARE[op](found, constant))
-        except TypeError:
-            return None
+        return _compared(op, found, constant)
 
     def may_write_at_a_rate(self) -> bool:
         """Check whether the call writes nothing for the only reason that a rate is 0, or a flag like `inplace` off."""
@@ -113,8 +110,19 @@ class Binding:
         conditions = [fact.condition for fact in self.op.becomes] + [fact.condition for fact in self.op.writes]
         return any(holds(one, self) is False and holds(one, other) is not False for one in conditions)
 
-    def _differs(self, value: Sym, constant: object) -> bool:
-        """Check whether an unknown number differs from a constant; unless known, assume so on this path."""
+    def _differs(self, name: str, value: Sym | Tuple, constant: object) -> bool | None:
+        """
+        Check whether an argument differs from a constant; None if that is unknown.
+
+        Unless it is known, an unknown number is assumed to differ on this path. An argument that is a number by default
+        is taken for one: that it is a text, as `padding="same"`, is the exception.
+        """
+        if isinstance(value, Tuple):
+            return True if isinstance(constant, str) else None
+        declared = (*self.op.args, *(self.op.init or ()))
+        numbers = [one for one in declared if one.name == name and type(one.default) in {int, float}]
+        if type(constant) not in {int, float} and not numbers:
+            return None
         same = self.state.symbols.sym((origins.COMPARE, "==", value, Const(constant))).id
         if self.state.truth(same) is None:
             self.state.learn(same, side=False)
@@ -163,6 +171,13 @@ class Binding:
         if atom.name == "centred":
             return "the kernel has an odd size, so that padding makes no copy"
         return f"`{atom.args[0]}` is set"
+
+
+def _compared(op: str, found: object, constant: object) -> Three:
+    try:
+        return bool(_COMPARE[op](found, constant))
+    except TypeError:
+        return None
 
 
 def _rg(call: Binding, name: str) -> Three:
