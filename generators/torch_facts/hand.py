@@ -56,8 +56,7 @@ def with_dense_saves(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _dense(save: dict[str, Any], other: str) -> dict[str, Any]:
-    kept = f"(dense(input) or {other})" if other else "dense(input)"
-    return {**save, "if": f"({save['if']}) and {kept}" if "if" in save else kept}
+    return _guarded(save, f"(dense(input) or {other})" if other else "dense(input)")
 
 
 @lru_cache(maxsize=1)
@@ -77,6 +76,31 @@ def with_padded_saves(row: dict[str, Any]) -> dict[str, Any]:
         return row
     guard = {"of": "input", "if": padded()[row["op"]]}
     return {**row, "saves": [guard if save["of"] == "input" else save for save in row["saves"]]}
+
+
+@lru_cache(maxsize=1)
+def rows_kept() -> dict[str, dict[str, str]]:
+    """
+    Give the guards under which attention and recurrent layers keep an input and no copy, by op and argument.
+
+    They project the rows of (time, batch, features), which they copy where these do not lie in this order (seen by
+    running all layouts). Samples do not vary it.
+    """
+    path = Path(__file__).parent / "rows.json"
+    guards: dict[str, dict[str, str]] = json.loads(path.read_text(encoding="utf-8"))
+    return guards
+
+
+def with_saves_of_rows(row: dict[str, Any]) -> dict[str, Any]:
+    """Guard the saves of inputs that are kept only where they lie in memory as they are projected."""
+    guards = rows_kept().get(row["op"], {})
+    return {**row, "saves": [_guarded(save, guards.get(save["of"])) for save in row["saves"]]} if guards else row
+
+
+def _guarded(save: dict[str, Any], guard: str | None) -> dict[str, Any]:
+    if guard is None:
+        return save
+    return {**save, "if": f"({save['if']}) and {guard}" if "if" in save else guard}
 
 
 def initialisers() -> list[dict[str, Any]]:

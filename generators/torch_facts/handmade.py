@@ -144,7 +144,7 @@ MODULES: dict[str, list[tuple[Part, Part]]] = {
     "MultiheadAttention": [
         (_made(4, 2), _attention()),
         (_made(4, 2), _attention(need_weights=False)),
-        (_made(4, 2, bias=False, batch_first=True), _attention()),
+        (_made(4, 2, bias=False), _attention()),
     ],
     "MaxUnpool1d": _unpool(1),
     "MaxUnpool2d": _unpool(2),

@@ -131,7 +131,9 @@ _OPERATORS: dict[type[ast.cmpop], str] = {
     ast.GtE: ">=",
 }
 _PREDICATES = {one.value: one for one in Predicate if one}
-_OF_TWO = frozenset((Predicate.SAME, Predicate.KEPT_BY_EINSUM, Predicate.KEPT_BY_MATMUL, Predicate.CENTRED))
+_OF_TWO = frozenset(
+    (Predicate.SAME, Predicate.KEPT_BY_EINSUM, Predicate.KEPT_BY_MATMUL, Predicate.CENTRED, Predicate.ROWS)
+)
 
 
 def _guard(node: ast.expr) -> Guard:

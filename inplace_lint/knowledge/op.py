@@ -207,7 +207,8 @@ def check(row: object, rest: str = "") -> None:
     known.update([f"self.{part}" for part in row.get("state", ())])
     for key, value in row.items():
         if key not in _OWN:
-            absent = [name for name in _shared(key, value) - known if "state" in row or not name.startswith("self.")]
+            named = (name for name in _shared(key, value) if name.partition(".")[0] not in known)  # `layer.batch_first`
+            absent = [name for name in named if name not in known and ("state" in row or not name.startswith("self."))]
             if absent:  # what `self` has is known only in the entry of a module
                 how = f"neither an argument nor a result of {row['op']}"
                 raise mistaken(min(absent), how, {*known, *RESULTS})

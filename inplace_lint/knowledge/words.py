@@ -167,6 +167,7 @@ class Predicate(Word):
     KEEPS = "keeps"
     KEPT_BY_EINSUM = "kept_by_einsum"
     KEPT_BY_MATMUL = "kept_by_matmul"
+    ROWS = "rows"
     SUMS = "sums"
     PERMUTES = "permutes"
     TURNS = "turns"

@@ -164,6 +164,8 @@ class Binding:
             return tensor.why if tensor is not None and tensor.why else f"`{subject}` requires grad"
         if atom.name in {"contiguous", "views", "kept_by_einsum", "kept_by_matmul"}:
             return f"`{subject}` is contiguous in memory"
+        if atom.name == "rows":
+            return f"the batch is not the first axis of `{subject}`"
         if atom.name == "basic":
             return "the index is made of numbers and slices"
         if atom.name in {"float", "int", "bool"}:
@@ -284,6 +286,7 @@ _ATOMS: dict[str, Callable[..., Three]] = {
     "kept_by_einsum": shapes.kept_by_einsum,
     "kept_by_matmul": shapes.kept_by_matmul,
     "centred": shapes.centred,
+    "rows": shapes.rows,
     "matrix": lambda call, name: call.compare(Atom(Predicate.NDIM, (name,)), "==", 2) is True,
     "sums": lambda call, name: shape_rules.sums(call.value(name)),
     "permutes": lambda call, name: rearrangement.permutes(call.value(name)),

@@ -16,15 +16,18 @@ from inplace_lint.domain.shape import Axes, Axis, Part, Size, Term
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, NOT_TENSORS, Const, Ref, SliceValue, Sym, SymId, Three, Tuple, Value
 from inplace_lint.interp.control import path_condition
+from inplace_lint.knowledge.guard import Atom
 from inplace_lint.knowledge.op import ReturnFact
 from inplace_lint.knowledge.shape_fact import ShapeFact
-from inplace_lint.knowledge.words import Moves, ShapeRule, ValueKind
+from inplace_lint.knowledge.words import Moves, Predicate, ShapeRule, ValueKind
 
 if TYPE_CHECKING:
     from inplace_lint.interp.transfer.binding import Binding
 
 # Stands for the axes of a contiguous tensor whose axes are unknown. IMPRECISE: it is taken to have more than one.
 _ANY = shape.dense(tuple([Part(None, (axis,)) for axis in range(8)]))
+
+_BATCHED = 3  # axes of a batch of sequences of features
 
 
 class Layout(TypedDict):
@@ -314,6 +317,19 @@ def kept_by_matmul(binding: Binding, name: str, other: str) -> Three:
     right = binding.tensor(other)
     known = None if right is None or right.sizes is None else operands.axes(other)
     return products.matmul_keeps(axes, known, first=binding.op.args[0].name == name)
+
+
+def rows(binding: Binding, name: str, turned: str) -> Three:
+    """Return whether (time, batch, features), the first two turned where a flag says so, is rows without a copy."""
+    tensor, turns = binding.tensor(name), binding.truth(Atom(Predicate.TRUTH, (turned,)))
+    if tensor is None or turns is None or binding.value(turned) is None:
+        return None
+    if tensor.sizes is not None and len(tensor.sizes) < _BATCHED:
+        turns = False
+    axes = None if tensor.sizes is None else CallOperands(binding, strided=True).axes(name)
+    if axes is None:
+        return not turns and tensor.contiguous is not False
+    return shape.merge((axes[1], axes[0]) if turns else axes[:-1])[1]
 
 
 def kept_by_einsum(binding: Binding, name: str, equation: str) -> Three:
