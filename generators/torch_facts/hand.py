@@ -79,21 +79,21 @@ def with_padded_saves(row: dict[str, Any]) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=1)
-def rows_kept() -> dict[str, dict[str, str]]:
+def strided() -> dict[str, dict[str, str]]:
     """
-    Give the guards under which attention and recurrent layers keep an input and no copy, by op and argument.
+    Give the guards under which ops keep an input and no copy of its rows, by op and argument (seen by running).
 
-    They project the rows of (time, batch, features), which they copy where these do not lie in this order (seen by
-    running all layouts). Samples do not vary it.
+    Attention and recurrent layers project the rows of (time, batch, features), which they copy where these do not lie
+    in this order. Samples do not vary it.
     """
-    path = Path(__file__).parent / "rows.json"
+    path = Path(__file__).parent / "strided.json"
     guards: dict[str, dict[str, str]] = json.loads(path.read_text(encoding="utf-8"))
     return guards
 
 
-def with_saves_of_rows(row: dict[str, Any]) -> dict[str, Any]:
+def with_strided_saves(row: dict[str, Any]) -> dict[str, Any]:
     """Guard the saves of inputs that are kept only where they lie in memory as they are projected."""
-    guards = rows_kept().get(row["op"], {})
+    guards = strided().get(row["op"], {})
     return {**row, "saves": [_guarded(save, guards.get(save["of"])) for save in row["saves"]]} if guards else row
 
 

@@ -18,7 +18,7 @@ from inplace_lint.domain import shape
 from inplace_lint.domain.shape import Axes, Axis, Part
 from inplace_lint.domain.values import Const, Three, Value
 
-_MATRIX, _BATCH = 2, 3
+MATRIX, _BATCH = 2, 3
 _NOTHING = (0, ())  # the stride of an axis that was expanded
 _DOTS = "..."
 _LETTERS = re.compile(r"\.\.\.|[a-zA-Z]")
@@ -32,7 +32,7 @@ def matmul_keeps(axes: Axes, other: Axes | None, *, first: bool) -> Three:
 
     `other`: the axes of the other operand, None if these are unknown. `first`: it is the first of the two.
     """
-    if len(axes) <= _MATRIX:
+    if len(axes) <= MATRIX:
         return True
     if other is not None and _is_one_matrix(other, axes):  # the rows of the batch below each other make one matrix, too
         return shape.merge(axes[:-1] if first else (*axes[:-2], axes[-1]))[1]
@@ -40,7 +40,7 @@ def matmul_keeps(axes: Axes, other: Axes | None, *, first: bool) -> Three:
 
 
 def _is_one_matrix(axes: Axes, beside: Axes) -> bool:
-    return len(axes) <= _MATRIX or (len(axes) == len(beside) == _BATCH and axes[0].size == 1 != beside[0].size)
+    return len(axes) <= MATRIX or (len(axes) == len(beside) == _BATCH and axes[0].size == 1 != beside[0].size)
 
 
 def _expanded(batch: Axes, other: Axes | None) -> Axes:
@@ -69,13 +69,13 @@ def einsum_keeps(equation: Value | None, number: int, axes: Axes | None, *, cont
     if not isinstance(text, str):
         return None
     inputs, result = _sides(text)
-    if number >= len(inputs) or (axes is None and _DOTS in inputs[number]):
+    if number >= len(inputs) or (axes is None and _DOTS in inputs[number] and not contiguous):
         return None
-    if _DOTS in chain(*inputs):
-        inputs, result = _without_dots(inputs, result, number, len(axes or ()))
+    if _DOTS in chain(*inputs):  # of unknown axes that are contiguous, the dots are as good as one
+        inputs, result = _without_dots(inputs, result, number, len(inputs[number]) if axes is None else len(axes))
     own = inputs[number]
-    if len(inputs) > _MATRIX:  # their order depends on sizes, and on what is installed
-        return True if len(set(own)) <= _MATRIX and not set(own).isdisjoint(result) else None
+    if len(inputs) > MATRIX:  # their order depends on sizes, and on what is installed
+        return True if len(set(own)) <= MATRIX and not set(own).isdisjoint(result) else None
     if axes is None:
         sizes = tuple([Part(None, (letter,)) for letter in own])
         axes = shape.dense(sizes) if contiguous else tuple([Axis(size) for size in sizes])

@@ -207,11 +207,16 @@ def check(row: object, rest: str = "") -> None:
     known.update([f"self.{part}" for part in row.get("state", ())])
     for key, value in row.items():
         if key not in _OWN:
-            named = (name for name in _shared(key, value) if name.partition(".")[0] not in known)  # `layer.batch_first`
-            absent = [name for name in named if name not in known and ("state" in row or not name.startswith("self."))]
+            absent = [name for name in _shared(key, value) - known if not _is_elsewhere(name, known, row)]
             if absent:  # what `self` has is known only in the entry of a module
                 how = f"neither an argument nor a result of {row['op']}"
                 raise mistaken(min(absent), how, {*known, *RESULTS})
+
+
+def _is_elsewhere(name: str, known: set[str], row: Mapping[str, object]) -> bool:
+    """Check whether a name is of a module's state, which its own entry knows, or of what an argument has."""
+    owner = name.partition(".")[0]
+    return "state" not in row if owner == "self" else "." in name and owner in known
 
 
 def _state(value: object) -> tuple[StatePart, ...]:

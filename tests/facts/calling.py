@@ -106,6 +106,8 @@ class Called:
                 return {value.dtype} == {*dtypes, *(one.dtype for found in asked for one in found)}
             case "sums":
                 return sums(Const(value))
+            case "rows":
+                return isinstance(value, torch.Tensor) and _is_rows(value, turned=bool(self.value(atom.args[1])))
             case _:
                 return None
 
@@ -120,6 +122,16 @@ class Called:
 
     def holds(self, guard: Guard | None) -> bool:
         return holds(guard, self) is True
+
+
+def _is_rows(value: torch.Tensor, *, turned: bool) -> bool:
+    """Check whether (time, batch, features) is rows without a copy, as torch finds when it is asked for a view."""
+    first = value.transpose(0, 1) if turned and value.dim() == 3 else value
+    try:
+        first.view(-1, first.shape[-1])
+    except RuntimeError:
+        return False
+    return True
 
 
 def kind_of(value: object) -> str:

@@ -310,13 +310,13 @@ def _items_of(state: State, value: Sym, count: int) -> tuple[Size, ...]:
 
 def kept_by_matmul(binding: Binding, name: str, other: str) -> Three:
     """Return whether `matmul` with another operand keeps a tensor itself, and no copy; None if unknown."""
-    operands = CallOperands(binding, strided=True)
-    tensor, axes = binding.tensor(name), operands.axes(name)
-    if tensor is None or tensor.sizes is None or axes is None:
-        return True
-    right = binding.tensor(other)
+    operands, first = CallOperands(binding, strided=True), binding.op.args[0].name == name
+    tensor, axes, right = binding.tensor(name), operands.axes(name), binding.tensor(other)
     known = None if right is None or right.sizes is None else operands.axes(other)
-    return products.matmul_keeps(axes, known, first=binding.op.args[0].name == name)
+    if tensor is None or tensor.sizes is None or axes is None:
+        rows = first and (tensor is None or tensor.contiguous is not False)
+        return True if rows or known is None or len(known) > products.MATRIX else None
+    return products.matmul_keeps(axes, known, first=first)
 
 
 def rows(binding: Binding, name: str, turned: str) -> Three:
