@@ -233,7 +233,10 @@ def _contiguous(call: Binding, name: str) -> Three:
 
 def _dense(call: Binding, name: str) -> Three:
     tensor = call.tensor(name)
-    return tensor is None or tensor.contiguous is not False
+    if tensor is None or tensor.contiguous is not None:
+        return tensor is None or tensor.contiguous
+    # A new tensor is, unless a fact says other. IMPRECISE: a slice of unknown bounds is taken for all of an axis.
+    return True if tensor.base is None or tensor.part is not None else None
 
 
 def _dtype(kind: str) -> Callable[[Binding, str], Three]:
