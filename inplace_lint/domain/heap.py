@@ -211,7 +211,7 @@ class Node:
     `broken`: the write, where the framework refuses to run backward through it. `write`: what the operation wrote.
     `hands`: those of the inputs that are given the gradient of the result itself, uncopied, `expands` those that are
     given an expansion of it. `alters`: what its backward, or a hook, writes into the gradient that it is given,
-    `spoils` what it writes into what it saved.
+    `spoils` what it writes into memory that is older than the call.
     """
 
     op: str

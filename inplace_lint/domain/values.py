@@ -121,6 +121,7 @@ class Closure:
     `manages`: it is a generator that `contextlib.contextmanager` decorates. `caches`: later calls on equal arguments
     return the same object, as of a function under `functools.lru_cache`. `managers` are the context managers of the
     program that decorators enter around each call. `unread` are the decorators of which nothing is known, as written.
+    `abstract`: a decorator says that derived classes define it.
     """
 
     function: Function
@@ -134,6 +135,7 @@ class Closure:
     caches: bool = False
     managers: tuple[Value, ...] = ()
     unread: tuple[str, ...] = ()
+    abstract: bool = False
 
     @property
     def optional(self) -> frozenset[str]:

@@ -22,7 +22,7 @@ from inplace_lint.interp.call import closures, module_registry
 from inplace_lint.interp.call.pending_constructors import constructed_paths
 from inplace_lint.interp.control import exceptional_flow, module_modes, path_condition, statements
 from inplace_lint.interp.expr import environment, registering
-from inplace_lint.interp.found import Found, collect, named, of_method, of_number, of_stateless, with_callers
+from inplace_lint.interp.found import Found, collect, named, of_loss, of_method, of_number, of_stateless, with_callers
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.fuel import (
     PATHS_IN_CONSTRUCTOR,
@@ -164,7 +164,8 @@ def _run_function(interp: Interpreter, item: Definition, order: schedule.Schedul
         results: list[tuple[State, Value]] = []
         for after, value in _called_whole(interp, frame, state, function, arguments):
             results.extend(prepared.built(interp, frame, after, value, order.run_alone))
-    return _finish(interp, results, item.name, calls=True)
+    found = _finish(interp, results, item.name, calls=True)
+    return of_loss(found, interp.context.path) if found and losses.are_numbers(interp, results) else found
 
 
 def _called_whole(

@@ -134,6 +134,12 @@ def of_number(found: list[Found]) -> list[Found]:
     return [one if one.entry is None else replace(one, entry=replace(one.entry, number=True)) for one in found]
 
 
+def of_loss(found: list[Found], path: str) -> list[Found]:
+    """Return what a function of the file at a path was found to do that returns one number, such as a loss."""
+    loss = Asks(path, None, number=True)
+    return [replace(one, entry=loss) if one.entry is None and gradients.is_assumed(one.event) else one for one in found]
+
+
 def of_stateless(interp: Interpreter, found: list[Found], name: str) -> list[Found]:
     """
     Return what a call of a module without parameters and buffers was found to do, with the name of its class.

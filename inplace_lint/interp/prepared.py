@@ -28,7 +28,7 @@ from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, 
 from inplace_lint.effects import schedule
 from inplace_lint.effects.summary import Definition
 from inplace_lint.interp import symbolic_args
-from inplace_lint.interp.call import closures, module_containers, module_registry
+from inplace_lint.interp.call import closures, module_containers, module_registry, portable_arguments
 from inplace_lint.interp.call.pending_constructors import constructed_paths
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.fuel import CONSTRUCTIONS, PATHS_IN_FUNCTION, SETTERS
@@ -100,7 +100,8 @@ def built(
         return [(state, value)]
     if isinstance(instance.cls, Dotted):
         return _items_called(interp, frame, state, value, instance.cls.name)
-    if instance.pending is not None and not _has_given_parts(state, instance, value):
+    given = _is_given_classes(interp, instance.cls)
+    if instance.pending is not None and not given and not _has_given_parts(state, instance, value):
         return [(state, value)]
     framework = interp.context.is_module(instance.cls)
     called = "__call__" if framework is None else framework.calls
@@ -108,7 +109,8 @@ def built(
     for after in constructed_paths(interp, frame, state, value) if framework is not None else [state]:
         method = interp.lookup(after, instance.cls, called)
         whole = after.instance(value)
-        if not isinstance(method, Closure) or whole is None or not _has_given_parts(after, whole, value):
+        parts = whole is not None and (given or _has_given_parts(after, whole, value))
+        if not isinstance(method, Closure) or not parts:
             found.append((after, value))
             continue
         interp.context.observed.enter(after, closures.name_of(method.function))
@@ -156,6 +158,13 @@ def _has_given_parts(state: State, instance: Instance, ref: Ref) -> bool:
     items = (ref, *(item for value in held for item in _items(state, value)))
     inner = (part for item in items for _, part in module_registry.parts(state, item))
     return any(part.id < ref.id and module_registry.is_module(state, part) for part in inner)
+
+
+def _is_given_classes(interp: Interpreter, cls: Value) -> bool:
+    """Return whether the program passes module classes of its own to the constructor of a class."""
+    recorded = (entry for entry in interp.context.constructed.get(id(cls), ()) if entry is not None)
+    given = (value for entry in recorded for value in portable_arguments.classes(entry))
+    return any(interp.context.is_module(value) is not None for value in given)
 
 
 def _items(state: State, value: Value) -> tuple[Value, ...]:

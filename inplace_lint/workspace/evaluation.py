@@ -119,15 +119,25 @@ class Evaluation:
         """
         Return the uses of functions, or methods, of a name in files that may use the one at `path`, with these files.
 
-        None if they are not all seen: a name that too many files have, or that an import gives another name.
+        None if they are not all seen: a name that too many files have, that an import gives another name, or that may
+        be looked up in a module, as in `getattr(losses, kind)`.
         """
         paths = self.graph.mentioning(path, name)
-        if len(paths) > _MOST or any(
-            self.trees.of(user) is None or name in self._walked(user).renamed for user in paths
+        if (
+            len(paths) > _MOST
+            or any(self.trees.of(user) is None or name in self._walked(user).renamed for user in paths)
+            or not (member or name.startswith("_") or not self.is_searched(path))
         ):
             return None
         found = ((user, use) for user in paths for use in self._uses(user, name))
         return [(user, use) for user, use in found if not (use.quoted or use.local or (member and use.bare))]
+
+    @remembered
+    def is_searched(self, path: str) -> bool:
+        """Check whether something that imports a file as a whole, or what has all its names, looks up names in it."""
+        files = {path, *(user for user, names in self.graph.users(path).items() if "*" in names)}
+        users = {user for file in files for user, names in self.graph.users(file).items() if "" in names}
+        return any(self.package_of(user, word) for user in users for word in self._walked(user).searched)
 
     def package_of(self, path: str, name: str) -> str:
         """Return the package from which a file imports a name, or that the name is; empty without an import."""

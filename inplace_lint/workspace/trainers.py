@@ -50,13 +50,18 @@ class Trainers:
 
     def ask(self, asks: Asks) -> bool:
         """Check whether something in the project may ask for a gradient; for none of what calls pass data for."""
-        if any(map(self._given.is_data, asks.given)):
+        if any(self._given.is_data(part) for part in asks.given if not self._is_searched(part)):
             return False
         owner, _, name = (asks.name or "").rpartition(".")
         method = (asks.path, owner, name) if owner else (asks.path, asks.owner, asks.method)
         if method[2] and not self._through(method, number=asks.number, plain=asks.name is not None):
             return False
-        return asks.name is None or bool(owner) or self._train((asks.path, asks.name))
+        return asks.name is None or bool(owner) or self._train((asks.path, asks.name), asks.number)
+
+    def _is_searched(self, part: tuple[str, str, str]) -> bool:
+        """Check whether a parameter is one of a function that is looked up by its name: not all its calls are seen."""
+        path, function, _ = part
+        return "." not in function and self._evaluation.is_searched(path)
 
     def _through(self, method: tuple[str, str, str], *, number: bool, plain: bool) -> bool:
         """
@@ -76,11 +81,12 @@ class Trainers:
         return self._evaluation.records(asks.path, owner, name)
 
     @remembered
-    def _train(self, start: Target) -> bool:
+    def _train(self, start: Target, number: bool = False) -> bool:  # noqa: FBT002 - remembered by position
         """
         Check whether something in the project trains through a class, or is seen to do so through a function.
 
-        Nobody does without a name. What a file that asks for a gradient has besides is meant for it.
+        Nobody does without a name. What a file that asks for a gradient has besides is meant for it. A function that
+        returns one `number` is a loss to somebody, unless its uses are known to lead nowhere.
         """
         if not start[1] or self._evaluation.runs(*start, member=False):
             return False
@@ -89,7 +95,7 @@ class Trainers:
         if self._is_class(start):
             return self._asks(start[0]) or self._uses_class(start) or self._stands_alone(*start)
         lead = self._leads.of(start[0], "", start[1])
-        return lead is Lead.TRAINING or (lead is not Lead.NOWHERE and self._asks(start[0]))
+        return lead is Lead.TRAINING or (lead is not Lead.NOWHERE and (number or self._asks(start[0])))
 
     def _uses_class(self, start: Target) -> bool:
         """Check whether a module uses a class, or code that asks for a gradient; both directly or through others."""

@@ -872,3 +872,39 @@ class Trainer:
 def test_what_is_given_items_under_texts_is_no_tensor(lint, tree):
     (tree / "penalty.py").write_text(MAPPING)
     assert lint("--assume", "grad", "penalty.py").out == "All checks passed!\n"
+
+
+RANKING = """\
+import torch
+
+
+def ranking(scores):
+    p = scores.softmax(1)
+    p += 1e-10
+    return p.log().mean()
+"""
+LOOKED_UP = """\
+import losses
+
+
+def fit(net, batches, kind):
+    loss = getattr(losses, kind)
+    for batch in batches:
+        loss(net(batch)).backward()
+"""
+TRIED = """\
+import torch
+
+from losses import ranking
+
+
+def try_it():
+    assert ranking(torch.tensor([[1.0, 2.0]])).item() < 0
+"""
+
+
+@pytest.mark.parametrize(("user", "told"), [(LOOKED_UP, 1), (LOOKED_UP.replace("kind)", "'other')"), 0)])
+def test_what_is_looked_up_by_a_name_that_is_not_known_may_be_a_loss(lint, tree, user, told):
+    for name, text in {"losses.py": RANKING, "tried.py": TRIED, "fit.py": user}.items():
+        (tree / name).write_text(text)
+    assert lint("losses.py").out.count("IPL101") == told

@@ -45,6 +45,9 @@ def apply(
         if isinstance(decorator, ir.Attr) and decorator.name in PROPERTY_PARTS:
             closure = replace(closure, wrapper="property")
             continue
+        if spells(decorator, "abstractmethod"):
+            closure = replace(closure, abstract=True)
+            continue
         if closure.function.is_generator and spells(decorator, "contextmanager"):
             closure = replace(closure, manages=True)
             continue

@@ -145,6 +145,14 @@ def thawed(state: State, entry: tuple[Hashable, ...]) -> Arguments:
     )
 
 
+def classes(entry: tuple[Hashable, ...]) -> Iterator[ClassValue]:
+    """Yield the classes of the program among frozen arguments."""
+    positional, keywords = entry
+    assert isinstance(positional, tuple)
+    assert isinstance(keywords, tuple)
+    yield from (value for value in (*positional, *(item for _, item in keywords)) if isinstance(value, ClassValue))
+
+
 def _thawed(state: State, form: Any) -> Value:  # noqa: ANN401 - a portable form
     if isinstance(form, _Box):
         items = tuple(_thawed(state, item) for item in form.items)

@@ -222,13 +222,27 @@ def may_raise(interp: Interpreter, node: ir.If) -> bool:
     return known[1]
 
 
-def is_abstract(function: ir.Function) -> bool:
-    """Say whether a function does nothing but raise `NotImplementedError`: a derived class has to define it."""
-    last = function.body[-1]
-    if len(function.body) > _WITH_DOCSTRING or not isinstance(last, ir.Raise) or last.value is None:
+def is_abstract(closure: Closure) -> bool:
+    """
+    Say whether a derived class has to define a method.
+
+    It does nothing but raise `NotImplementedError`, or nothing at all under `abstractmethod`.
+    """
+    body = closure.function.body
+    if closure.abstract and all(_does_nothing(node) for node in body):
+        return True
+    last = body[-1]
+    if len(body) > _WITH_DOCSTRING or not isinstance(last, ir.Raise) or last.value is None:
         return False
     error = last.value.func if isinstance(last.value, ir.Call) else last.value
     return isinstance(error, ir.Name) and error.id == "NotImplementedError"
+
+
+def _does_nothing(node: ir.Stmt) -> bool:
+    """Say whether a statement is `pass`, a docstring or another constant."""
+    return (isinstance(node, ir.Jump) and node.kind == "pass") or (
+        isinstance(node, ir.ExprStmt) and isinstance(node.value, ir.Const)
+    )
 
 
 _WITH_DOCSTRING = 2

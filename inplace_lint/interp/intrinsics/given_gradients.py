@@ -48,8 +48,7 @@ def note(act: IntrinsicCall, state: State, number: NodeId, backward: Backward) -
         refused = [event for after, _ in _run(act, state, backward, expanded=True)[1] for event in after.events]
         events = (one for one in refused if isinstance(one, Refused) and one not in known and not one.assumptions)
         alters = next((replace(alters, refused=Broken(one.check, one.write)) for one in events), alters)
-    kept = [tensor.storage for value in backward.saved if (tensor := state.tensor(value)) is not None]
-    spoils = _spoiled([after for after, _ in done], kept, state.clock)
+    spoils = _spoiled([after for after, _ in done], list(state.storages), state.clock)
     if alters is not None or spoils:
         state.nodes[number] = replace(state.nodes[number], alters=alters, spoils=spoils)
 

@@ -46,7 +46,7 @@ def constructed(
     candidates = [symbolic_args.chosen(interp, given) for given in candidates] or [Arguments()]
     with interp.fuel.scope(paths=paths):
         made = [pair for given in candidates for pair in interp.construct(frame, spare.fork(), cls, given, 0)]
-        if isinstance(init, Closure) and not entries and not completes(interp, init):
+        if isinstance(init, Closure) and not entries and not (made and completes(interp, init)):
             made = _beyond_defaults(interp, frame, spare, cls, init, defaults) or made
     if made:
         return _different(made)[: max(paths, CONFIGURATIONS)]
@@ -88,7 +88,7 @@ def _beyond_defaults(
     state = spare.fork()
     given = symbolic_args.of_function(interp, state, init.function, defaults, skip=1)
     made = interp.construct(frame, state, cls, symbolic_args.chosen(interp, given), 0)
-    if completes(interp, init):
+    if made and completes(interp, init):
         return made
     state = spare.fork()
     given = symbolic_args.chosen(interp, symbolic_args.of_constructor(interp, state, init.function, passed))

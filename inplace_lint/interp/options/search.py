@@ -38,7 +38,8 @@ class _Use(IntEnum):
     NOTHING = 0
     MAKE = 1  # something: an object that is constructed there may be made of it
     CHANGE = 2  # of what a write meets that comes after both sides
-    WRITE = 3
+    LEAD = 3  # to what may write: a call of it, or what comes after where the other side leaves
+    WRITE = 4  # in the side itself
 
 
 _ABOUT_ONE = {(origins.NOT,), (origins.IS_NONE,)}
@@ -138,7 +139,7 @@ def _worth_a_run(interp: Interpreter, item: Definition, missed: Mapping[Key, Mis
             known[key] = (_Use.MAKE if side.side else _Use.WRITE, frozenset())
         elif computed and _is_replaced(item, side) and _is_passed(interp, side.condition):
             known[key] = (max(_Use.CHANGE, known.get(key, (_Use.CHANGE,))[0]), frozenset())
-    for wanted in (_Use.WRITE, _Use.CHANGE, _Use.MAKE) if cheap else (_Use.WRITE,):
+    for wanted in (_Use.WRITE, _Use.LEAD, _Use.CHANGE, _Use.MAKE) if cheap else (_Use.WRITE, _Use.LEAD):
         # A call is sure to write at another rate; what the other sides lead to is not known.
         goals = sorted(
             (key for key, (use, _) in known.items() if use is wanted), key=lambda key: not _is_rate(missed[key])
@@ -284,7 +285,15 @@ def _sides_of_if(
         writes = _leads(block, leading) or (left and goes_on)
         taken = (*block, *rest) if left else block
         changes = (goes_on and not _leaves(block)) or _reads(block, kept)
-        use = _Use.WRITE if writes else _Use.CHANGE if changes else _made_in(taken)
+        use = (
+            _Use.WRITE
+            if lowered_may_write(block)
+            else _Use.LEAD
+            if writes
+            else _Use.CHANGE
+            if changes
+            else _made_in(taken)
+        )
         yield (id(node), side), use, _set_in(taken)
         yield from _sides(block, leading, kept, goes_on=goes_on)
 

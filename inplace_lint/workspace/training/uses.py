@@ -57,10 +57,12 @@ class Walk:
     A walk over a file for the uses of all names, and for those that are assigned what a call of a name `made`.
 
     `renamed` are those that an import gives another name; `implied` the conditions that hold in evaluation only.
+    `searched` are what attributes are read of by a name that is not known.
     """
 
     uses: dict[str, list[Use]] = field(default_factory=dict)
     renamed: set[str] = field(default_factory=set)
+    searched: set[str] = field(default_factory=set)
     made: dict[str, set[str]] = field(default_factory=dict)
     user: str = ""
     member: bool = False
@@ -173,6 +175,7 @@ class Walk:
                 self._part(_innermost(owner))
                 self._arguments([*arguments, *keywords])
             case ast.Call(ast.Name(name), arguments, keywords):
+                self.searched |= _searched(node)
                 self._use(name, bare=True)
                 self._arguments([*arguments, *keywords])
             case ast.Constant(str(word)) if self.user and word.isidentifier():
@@ -269,6 +272,15 @@ def _variables(node: ast.FunctionDef | ast.AsyncFunctionDef) -> frozenset[str]:
 
 def _is_self(node: ast.expr) -> bool:
     return isinstance(node, ast.Name) and node.id == "self"
+
+
+def _searched(node: ast.AST) -> set[str]:
+    """Return what a call of `getattr` reads an attribute of whose name is not known: a variable or an attribute."""
+    match node:
+        case ast.Call(ast.Name("getattr"), [ast.Name(word) | ast.Attribute(_, word), name, *_]):
+            return set() if isinstance(name, ast.Constant) else {word}
+        case _:
+            return set()
 
 
 def _innermost(node: ast.expr) -> ast.expr:
