@@ -70,6 +70,8 @@ class CallOperands:
     def numbers(self, name: str) -> tuple[Size, ...] | None:
         """Return the numbers in an argument; none where it is not given, None where it is unknown."""
         value = self._binding.value(name)
+        if value is None and self._is_required(name):  # it is in `*args`
+            return None
         if value is None or value == NONE:
             return ()
         items = _items(self._state, value)
@@ -80,6 +82,10 @@ class CallOperands:
         if items is None or (len(items) == 1 and not _is_size(items[0])):
             return None
         return tuple(_size(item) for item in items)
+
+    def _is_required(self, name: str) -> bool:
+        arguments = (*self._binding.op.args, *(self._binding.op.init or ()))
+        return any(one.name == name and one.kind == "plain" and not one.optional for one in arguments)
 
     def nested(self, name: str) -> tuple[int, ...] | None:
         """Return the lengths of nested lists of numbers; None where they are unknown."""
