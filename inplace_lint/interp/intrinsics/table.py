@@ -99,7 +99,7 @@ def _set_requires_grad(act: IntrinsicCall) -> Results:
     tensor = act.state.tensor(ref) if ref is not None else None
     if ref is not None and tensor is not None:
         side = path_condition.truth(act.state, act.value("requires_grad"))
-        if side is False and tensor.nodes and tensor.rg:
+        if side is False and tensor.nodes and tensor.rg and tensor.leaf is False:
             _refuse(act, Failure.FLAG, tensor)
         change_requires_grad(act.state, ref, tensor, side)
     return [(act.state, act.positional(0))]
