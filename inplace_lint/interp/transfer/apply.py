@@ -196,7 +196,9 @@ def _materialise(
         materialise.show(state, values[first])
     for name, value in values.items():
         likely = form.grads is None and not measures and some_tensor and _may_be_tensor(state, value)
-        if name in expected or likely:
+        if likely and name not in expected and name in no_gradient.counted(form):
+            no_gradient.mark(state, value)
+        elif name in expected or likely:
             materialise.materialise_item(interp, frame, state, value, at, sure=False)
             materialise.materialise_all(interp, state, value, framework)
 
