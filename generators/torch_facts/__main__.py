@@ -34,7 +34,8 @@ def main(folder: Path) -> None:
     owned = {spelling: row for row in written for spelling in (row["op"], *row.get("same", ()))}
     owned |= {name: {} for name in hand.acts()}
     rows = [*written, *functions.entries(owned, undecided), *modules.entries(owned, undecided)]
-    write(folder, [hand.with_padded_saves(hand.with_dense_saves(hand.with_inplace(row))) for row in rows])
+    guarded = (hand.with_padded_saves(hand.with_dense_saves(hand.with_inplace(row))) for row in rows)
+    write(folder, [hand.with_used_saves(row) for row in guarded])
     for line in sorted(undecided):
         print("undecided", line)
     print(f"{len(rows)} entries in {time.perf_counter() - start:.0f} s")
