@@ -103,6 +103,26 @@ def _guarded(save: dict[str, Any], guard: str | None) -> dict[str, Any]:
     return {**save, "if": f"({save['if']}) and {guard}" if "if" in save else guard}
 
 
+@lru_cache(maxsize=1)
+def factors() -> frozenset[str]:
+    """
+    Give the ops that multiply by a weight (seen by running): only the gradient of the input depends on its values.
+
+    The weight was changed between forward and backward, and the gradients of weight and bias stayed as they were.
+    """
+    path = Path(__file__).parent / "factors.json"
+    return frozenset(json.loads(path.read_text(encoding="utf-8")))
+
+
+def with_used_saves(row: dict[str, Any]) -> dict[str, Any]:
+    """Say when backward uses the value of a weight that it keeps."""
+    if row["op"] not in factors():
+        return row
+    weights = {"weight", "self.weight"}
+    saves = [{**save, "used": "rg(input)"} if save["of"] in weights else save for save in row["saves"]]
+    return {**row, "saves": saves}
+
+
 def initialisers() -> list[dict[str, Any]]:
     """Return the entries of `torch.nn.init`: each writes its tensor under no-grad, so nothing is recorded."""
     rows: list[dict[str, Any]] = []

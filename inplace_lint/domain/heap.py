@@ -162,8 +162,8 @@ class Save:
     """
     A tensor that a node keeps for backward, with the version that it had.
 
-    Backward compares the version if it is `checked`, and uses the value if it is `used`. `again`: the tensor is not
-    kept; a function that backward runs again reads it once more.
+    Backward compares the version if it is `checked`, and uses the value if it is `used`, which `supposes` assumptions.
+    `again`: the tensor is not kept; a function that backward runs again reads it once more.
     """
 
     storage: StorageId
@@ -175,6 +175,7 @@ class Save:
     checked: bool = True
     used: bool = True
     again: bool = False
+    supposes: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -144,3 +144,20 @@ def _split(group: tuple[str, ...], axis: Axis, length: Callable[[str], Size]) ->
     """Return the axes that one axis is divided into."""
     sizes = [length(name) or Part(axis.size, (name,)) for name in group]
     return {name: (part,) for name, part in zip(group, shape.dense(tuple(sizes), axis.stride), strict=True)}
+
+
+def einsum(equation: Value | None) -> Axes | None:
+    """Return an axis for each letter of the result; None where it is not written out."""
+    inputs, arrow, result = _equation(equation)
+    return (Axis(None),) * len(result) if arrow and "." not in inputs + result else None
+
+
+def _equation(equation: Value | None) -> tuple[str, str, str]:
+    text = equation.value if isinstance(equation, Const) else None
+    return text.replace(" ", "").partition("->") if isinstance(text, str) else ("", "", "")
+
+
+def sums(equation: Value | None) -> Three:
+    """Return whether an equation of `einsum` sums over an axis: a letter that the result lacks; None if unknown."""
+    inputs, arrow, result = _equation(equation)
+    return None if not arrow else not set(inputs) - {","} <= set(result)

@@ -12,6 +12,7 @@ that is not.
 from __future__ import annotations
 
 from collections import Counter
+from itertools import zip_longest
 from typing import NamedTuple, Protocol
 
 from inplace_lint.domain.values import Sym, Three, Value
@@ -160,3 +161,23 @@ def outgrows(operand: tuple[Size, ...], target: tuple[Size, ...]) -> bool:
         return True
     pairs = zip(operand[::-1], target[::-1], strict=False)
     return any(had == 1 and isinstance(size, int) and size > 1 for size, had in pairs)
+
+
+def broadcast(operands: list[Axes | None]) -> Axes | None:
+    """Return the axes of operands that are expanded to each other; None where those of one are unknown."""
+    sizes: list[Size] = []
+    for axes in operands:
+        if axes is None:
+            return None
+        pairs = zip_longest(sizes, [axis.size for axis in reversed(axes)], fillvalue=1)
+        sizes = [_common(one, other) for one, other in pairs]
+    return tuple(Axis(size) for size in reversed(sizes))
+
+
+def _common(one: Size, other: Size) -> Size:
+    """Return the size of the result of two sizes: symbols that differ may be 1 on either side."""
+    if other in {one, 1}:
+        return one
+    if one == 1 or isinstance(other, int):
+        return other
+    return one if isinstance(one, int) else None

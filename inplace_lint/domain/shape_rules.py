@@ -10,7 +10,6 @@ op the rule that agrees with all its samples. Of a view, it gives the strides as
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import zip_longest
 
 from inplace_lint.domain import rearrangement, shape
 from inplace_lint.domain.shape import Axes, Axis, Operands, Size, part_of
@@ -24,18 +23,8 @@ _NEW = Axis(1)
 def axes_of(fact: ShapeFact, operands: Operands) -> Axes | None:
     """Return the axes of a result; None where they are unknown."""
     rule, names = fact.rule, fact.args
-    if rule is ShapeRule.AXES:
-        return (Axis(None),) * int(names[0])
-    if rule is ShapeRule.BROADCAST:
-        return _broadcast([axes for name in names for axes in operands.several(str(name))])
-    if rule is ShapeRule.SIZES:
-        found = [(name,) if isinstance(name, int) else operands.numbers(name) for name in names]
-        return None if None in found else tuple(Axis(size) for sizes in found for size in sizes or ())
-    if rule is ShapeRule.NESTED:
-        lengths = operands.nested(str(names[0]))
-        return None if lengths is None else tuple(Axis(length) for length in lengths)
-    if rule is ShapeRule.EINSUM:
-        return _einsum(operands.value(str(names[0])))
+    if rule in _OF_ARGUMENTS:
+        return _OF_ARGUMENTS[rule](operands, names)
     if rule is ShapeRule.REARRANGE:
         return rearrangement.rearranged(*_pattern(fact, operands))
     if rule in {ShapeRule.STACK, ShapeRule.CAT}:
@@ -65,23 +54,35 @@ def _dim(operands: Operands, name: str | int, rank: int) -> int | None:
     return found[0] if found and len(found) == 1 else None
 
 
-def _broadcast(operands: list[Axes | None]) -> Axes | None:
-    sizes: list[Size] = []
-    for axes in operands:
-        if axes is None:
-            return None
-        pairs = zip_longest(sizes, [axis.size for axis in reversed(axes)], fillvalue=1)
-        sizes = [_common(one, other) for one, other in pairs]
-    return tuple(Axis(size) for size in reversed(sizes))
+def _sizes(operands: Operands, names: tuple[str | int, ...]) -> Axes | None:
+    found = [(name,) if isinstance(name, int) else operands.numbers(name) for name in names]
+    return None if None in found else tuple(Axis(size) for sizes in found for size in sizes or ())
 
 
-def _common(one: Size, other: Size) -> Size:
-    """Return the size of the result of two sizes: symbols that differ may be 1 on either side."""
-    if other in {one, 1}:
-        return one
-    if one == 1 or isinstance(other, int):
-        return other
-    return one if isinstance(one, int) else None
+def _nested(operands: Operands, names: tuple[str | int, ...]) -> Axes | None:
+    lengths = operands.nested(str(names[0]))
+    return None if lengths is None else tuple(Axis(length) for length in lengths)
+
+
+def _grid(operands: Operands, names: tuple[str | int, ...]) -> Axes | None:
+    """Return the axes of each grid over vectors: the lengths of these, the first two exchanged by `"xy"`."""
+    vectors, indexing = map(str, names)
+    found = operands.several(vectors)
+    sizes = [axes[0].size if axes else 1 for axes in found if axes is not None]
+    if len(sizes) < len(found):
+        return None
+    return tuple([Axis(sizes[i]) for i in _turned(operands, indexing, len(sizes))])
+
+
+def along(fact: ShapeFact, operands: Operands, place: int, size: Size) -> tuple[Size, ...]:
+    """Return the sizes of a vector that is laid along its axis of a grid, as one that is then expanded."""
+    order = _turned(operands, str(fact.args[1]), len(operands.several(str(fact.args[0]))))
+    return tuple([size if i == place else 1 for i in order])
+
+
+def _turned(operands: Operands, indexing: str, count: int) -> list[int]:
+    plain = operands.value(indexing) in {None, NONE, Const("ij")}
+    return [*range(count)] if plain else [1, 0, *range(2, count)][:count]
 
 
 def _like(axes: Axes, _: Operands, __: tuple[str | int, ...]) -> Axes:
@@ -150,10 +151,11 @@ def _squeeze(axes: Axes, operands: Operands, names: tuple[str | int, ...]) -> Ax
     places = dims(operands, names[0], len(axes)) if names and axes else []
     if places is None or (names and not _is_known(operands, names[0])):
         return None
-    chosen = [axes[place] for place in places] or list(axes)
-    if not all(isinstance(axis.size, int) for axis in chosen):
-        return None
+    if not places and names and operands.value(str(names[0])) not in (None, NONE):
+        return axes  # an empty list. IMPRECISE: of Paddle, it stands for all
     places = places or list(range(len(axes)))
+    if not all(isinstance(axes[place].size, int) for place in places):
+        return None
     return tuple(axis for i, axis in enumerate(axes) if i not in places or axis.size != 1)
 
 
@@ -221,28 +223,11 @@ def _matmul(axes: Axes, operands: Operands, names: tuple[str | int, ...]) -> Axe
     other = operands.axes(str(names[0]))
     if other is None or not axes or not other:
         return None
-    outer = _broadcast([axes[:-2], other[:-2]])
+    outer = shape.broadcast([axes[:-2], other[:-2]])
     if outer is None:
         return None
     rows = axes[-2:-1]
     return (*outer, *rows, *(other[-1:] if len(other) > 1 else ()))
-
-
-def _einsum(equation: Value | None) -> Axes | None:
-    """Return an axis for each letter of the result; None where it is not written out."""
-    inputs, arrow, result = _equation(equation)
-    return (Axis(None),) * len(result) if arrow and "." not in inputs + result else None
-
-
-def _equation(equation: Value | None) -> tuple[str, str, str]:
-    text = equation.value if isinstance(equation, Const) else None
-    return text.replace(" ", "").partition("->") if isinstance(text, str) else ("", "", "")
-
-
-def sums(equation: Value | None) -> Three:
-    """Return whether an equation of `einsum` sums over an axis: a letter that the result lacks; None if unknown."""
-    inputs, arrow, result = _equation(equation)
-    return None if not arrow else not set(inputs) - {","} <= set(result)
 
 
 def _flatten(axes: Axes, operands: Operands, names: tuple[str | int, ...]) -> Axes | None:
@@ -396,4 +381,14 @@ _RULES: dict[ShapeRule, Callable[[Axes, Operands, tuple[str | int, ...]], Axes |
     ShapeRule.UNFLATTEN: _unflatten,
     ShapeRule.RESHAPE: _reshape,
     ShapeRule.INDEX: _index,
+}
+_OF_ARGUMENTS: dict[ShapeRule, Callable[[Operands, tuple[str | int, ...]], Axes | None]] = {
+    ShapeRule.AXES: lambda _, names: (Axis(None),) * int(names[0]),
+    ShapeRule.BROADCAST: lambda operands, names: shape.broadcast(
+        [axes for name in names for axes in operands.several(str(name))]
+    ),
+    ShapeRule.SIZES: _sizes,
+    ShapeRule.NESTED: _nested,
+    ShapeRule.EINSUM: lambda operands, names: rearrangement.einsum(operands.value(str(names[0]))),
+    ShapeRule.GRID: _grid,
 }

@@ -317,11 +317,14 @@ class State:
 
     def report(self, event: Event) -> None:
         """Add an event, once; leave out an error that the program handles."""
-        if self.modes.expects and self._is_handled(event):
-            return
-        if event not in self.events:
+        if event not in self.events and not (self.modes.expects and self._is_handled(event)):
             self.events = (*self.events, event)
             self._changed()
+
+    def refute(self, event: Event) -> None:
+        """Drop an event, of which the path has shown since that it is none."""
+        self.events = tuple([one for one in self.events if one != event])
+        self._changed()
 
     def _is_handled(self, event: Event) -> bool:
         match event:

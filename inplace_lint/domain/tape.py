@@ -280,7 +280,7 @@ def breach(
             return Recomputed(framework, save.touch, write.touch, site, needs)
         written = None if write.tensor is None else state.tensor(write.tensor)
         array = written is not None and written.view is View.UNTRACKED
-        return Untracked(framework, save.touch, write.touch, site, needs, array)
+        return Untracked(framework, save.touch, write.touch, site, needs | save.supposes, array)
     return None
 
 

@@ -306,6 +306,8 @@ STEPPED: Trait[None, Step] = Trait("stepped", Owner.WHOLE)
 
 # Of the checkers (`interp/checkers`): nothing that is evaluated depends on them. `clobbered` and `self_average`:
 BOUND_BY_LOOP: Trait[tuple[RefId, str, Ref], bool] = Trait("bound by loop", Owner.OBJECT, Lifetime.CALL)
+# `self_average`: where a tensor was averaged with another one, by the same statement.
+APART: Trait[Place, bool] = Trait("averaged with another tensor", Owner.WHOLE)
 # `clobbered`: when the right side of an assignment to several targets was evaluated.
 SPREAD: Trait[RefId, int] = Trait("spread", Owner.OBJECT, Lifetime.CALL)
 # `kept_values`:

@@ -73,13 +73,14 @@ class SaveFact:
     """
     What backward keeps: an argument, `self.weight`, or `out0`; a `copy` never goes stale.
 
-    It is not `checked` when the framework keeps it behind its version counter.
+    It is not `checked` when the framework keeps it behind its version counter. Backward reads it only if `used`.
     """
 
     of: str
     condition: Guard | None = None
     copy: bool = False
     checked: bool = True
+    used: Guard | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,6 +286,8 @@ def _used(part: object) -> Iterator[object]:
             pass
     if isinstance(part, StatePart | Becoming | WriteFact | SaveFact | HandFact | ReturnFact):
         yield from _used(part.condition)
+    if isinstance(part, SaveFact):
+        yield from _used(part.used)
 
 
 _OUTPUT = re.compile(r"out\d+")
@@ -335,7 +338,11 @@ WRITE = Schema(
     },
     ("to", "counted"),
 )
-SAVE = Schema("a save", {"of": ("of", text), "if": _IF, "copy": ("copy", flag), "checked": ("checked", flag)}, ("of",))
+SAVE = Schema(
+    "a save",
+    {"of": ("of", text), "if": _IF, "copy": ("copy", flag), "checked": ("checked", flag), "used": ("used", parse)},
+    ("of",),
+)
 _HAND = Schema("what is handed a gradient", {"of": ("of", text), "if": _IF, "expanded": ("expanded", flag)}, ("of",))
 _BASE: dict[str, tuple[str, Reader]] = {"is": ("kind", _kind), "if": _IF}
 _ARGUMENT = Schema("a result that is an argument", {**_BASE, "contiguous": _LAYOUT, "shape": _SHAPE}, ("is",))

@@ -22,6 +22,18 @@ class ShapeFact:
     rule: ShapeRule
     args: tuple[str | int, ...]
 
+    @property
+    def counts(self) -> tuple[str | int, ...]:
+        """The arguments that are sizes, axes or flags: numbers, and no tensors."""
+        if self.rule is ShapeRule.SIZES:
+            return self.args
+        return () if self.rule in _OF_TENSORS else self.args[1:]
+
+
+_OF_TENSORS = frozenset({
+    ShapeRule.BROADCAST, ShapeRule.EINSUM, ShapeRule.GRID, ShapeRule.INDEX, ShapeRule.MATMUL, ShapeRule.REARRANGE,
+})  # fmt: skip
+
 
 @cache
 def parse_shape(text: str) -> ShapeFact:

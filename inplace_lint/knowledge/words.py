@@ -131,6 +131,7 @@ class ShapeRule(Word):
     EINSUM = "einsum"
     EXPAND = "expand"
     FLATTEN = "flatten"
+    GRID = "grid"
     GROW = "grow"
     INDEX = "index"
     INSERT = "insert"
@@ -227,8 +228,8 @@ INTRINSICS = frozenset({
     "optimizer_zero", "parameter", "parameter_options", "parameters",
     "passed_on", "register_buffer", "register_parameter", "reparametrized",
     "requires_grad_", "reset_parameters", "save_for_backward",
-    "save_state",
-    "scaler", "scaler_scale", "scaler_step", "script", "state_dict", "template", "train", "transform", "unknown_value",
+    "save_state", "scaler",
+    "scaler_scale", "scaler_step", "script", "state_dict", "swap", "template", "train", "transform", "unknown_value",
     "variable", "with_gradient", "zero_module",
 })  # fmt: skip
 ACTS = INTRINSICS | {f"mode:{mode}{setting}" for mode in MODES for setting in ("", "=True", "=False")}

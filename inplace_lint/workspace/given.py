@@ -56,10 +56,12 @@ class Given:
         owner, _, name = qualname.rpartition(".")
         function = _find(self._tree(path), qualname)
         names = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)] if function else []
+        static = function is not None and "staticmethod" in map(last_word, function.decorator_list)
+        names = names[1:] if owner and not static else names
         if param not in names:
             return False
         makes = bool(owner) and name in {"__call__", *(framework(known).calls for known in frameworks())}
-        word, place = owner if makes else name, names.index(param) - bool(owner)
+        word, place = owner if makes else name, names.index(param)
         users = self.graph.users(path)
         paths = [path, *(user for user, known in users.items() if not known.isdisjoint({owner or name, "", "*"}))]
         if len(paths) > _MOST:

@@ -276,6 +276,28 @@ def test_what_calls_pass_data_for_has_no_gradient(lint, tree, call):
     assert "loss.py:7:9: warning[IPL101]" in lint("--output-format=concise", ".").out
 
 
+STATIC = """\
+import torch
+
+
+class Loss:
+    @staticmethod
+    def of(target):
+        scale = target.exp()
+        scale += 1
+        return scale.sum()
+
+"""
+
+
+def test_the_first_argument_of_a_static_method_may_be_data(lint, tree):
+    (tree / "loss.py").write_text(STATIC)
+    (tree / "fit.py").write_text(FIT.format(call="net(images) * Loss.of(wanted)"))
+    assert lint(".") == (0, "All checks passed! (2 more with `--assume grad`)\n", "")
+    (tree / "fit.py").write_text(FIT.format(call="net(images) * Loss.of(extra)"))
+    assert "loss.py:8:9: warning[IPL101]" in lint("--output-format=concise", ".").out
+
+
 NOISE = """\
 import torch
 from helper import scale

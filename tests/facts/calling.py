@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from inplace_lint.domain.shape_rules import sums
+from inplace_lint.domain.rearrangement import sums
 from inplace_lint.domain.values import Const
 from inplace_lint.knowledge.argument import Argument
 from inplace_lint.knowledge.guard import Atom, Guard, holds

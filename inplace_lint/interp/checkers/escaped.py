@@ -68,7 +68,7 @@ def check_read(call: Call, part: str, expr: ir.Name, tensor: Tensor, known: Writ
     beside = _is_beside_itself(call, part, tensor)
     if is_told(call, body, known.touch.site, inner, expr.id, beside=beside, apart=True):
         return
-    if known.touch.spelled is Spelling.ITEM and _is_at_result(call, body, inner.place.at):
+    if (known.touch.spelled is Spelling.ITEM or known.part != ()) and _is_at_result(call, body, inner.place.at):
         return
     assumptions = state.assumptions | known.assumptions
     event = Escaped(call.facts.framework.name, known.touch, expr.id, call.touch(part, expr, tensor), assumptions)
@@ -190,23 +190,43 @@ def _is_used_apart(call: Call, body: Sequence[ir.Stmt], found: ir.Call) -> bool:
 
 def _is_at_result(call: Call, body: Sequence[ir.Stmt], at: int) -> bool:
     """
-    Check whether an item is read at positions which a call returned, that is: of the tensor as the call left it.
+    Check whether items are read at positions which a call returned, that is: of the tensor as the call left it.
 
         for best in select(scores):       # sets all others to -inf
             total += scores[best]
+        total += scores.gather(1, best)
     """
-    nodes = [node for node in next_use.walk(tuple(body)) if isinstance(node, ir.Assign | ir.For | ir.Subscript)]
-    item = next((node for node in nodes if isinstance(node, ir.Subscript) and node.at == call.at), None)
+    nodes = [
+        node for node in next_use.walk(tuple(body)) if isinstance(node, ir.Assign | ir.For | ir.Subscript | ir.Call)
+    ]
     names: set[str] = set()
+    keys: list[object] = []
     for node in nodes:
         match node:
             case ir.Assign(targets=targets, value=value) if _call_at(value, at) is not None:
                 names.update(name for target in targets for name in names_of(target))
             case ir.For(target=target, iter=value) if _call_at(value, at) is not None:
                 names.update(names_of(target))
+            case ir.Subscript(number, _, key) if number == call.at:
+                keys.append(key)
+            case ir.Call(number, ir.Attr(value=read), arguments) if number == call.at or _reads(read, call.at):
+                keys += arguments
             case _:
                 pass
-    return item is not None and any(isinstance(one, ir.Name) and one.id in names for one in next_use.walk(item.key))
+    used = {one.id for one in next_use.walk(tuple(keys)) if isinstance(one, ir.Name)}
+    return any(_is_whole(call, name) for name in used & names)
+
+
+def _reads(receiver: ir.Expr, at: int) -> bool:
+    return isinstance(receiver, ir.Subscript) and receiver.at == at
+
+
+def _is_whole(call: Call, name: str) -> bool:
+    """Check whether a variable may hold positions: whole numbers."""
+    scope = call.state.heap[call.frame.env.id]
+    value = scope.values.get(name) if isinstance(scope, Names) else None
+    tensor = None if value is None else call.state.tensor(value)
+    return tensor is None or tensor.dtype in {"int", "unknown"}
 
 
 def _function_behind(call: Call, site: Site, inner: Site) -> tuple[ir.Function, str, int] | None:

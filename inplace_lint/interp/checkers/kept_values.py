@@ -330,6 +330,8 @@ def _report(
     array: bool = False,
     assumed: frozenset[str] = frozenset(),
 ) -> None:
+    if 0 in (tensor.sizes or ()):
+        return  # it has no values
     assumptions = call.state.assumptions | call.doubt | tensor.doubt | assumed
     call.state.report(Snapshot(call.facts.framework.name, how, touch, kept, None, assumptions, array))
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from inplace_lint.core.event import Keeping, Snapshot
 from inplace_lint.domain import traits
 from inplace_lint.domain.heap import BESIDE, Names, Tensor
 from inplace_lint.domain.values import Ref
@@ -52,9 +53,20 @@ def with_itself(call: Call, part: str, expr: ir.Expr | None, tensor: Tensor) -> 
                 and (is_item or _is_turn(call, name))
             ):
                 assumed = opaque_modules.same_if(call.state, tensor, same)
-                if assumed is not None:
+                if assumed is None:
+                    _note_apart(call)
+                elif not call.state.has_trait(traits.APART, call.frame.site(call.at).place):
                     return assumed
     return None
+
+
+def _note_apart(call: Call) -> None:
+    """Take back what was found of a statement that averages tensors with others, too: two networks share a part."""
+    state, place = call.state, call.frame.site(call.at).place
+    state.set_trait(traits.APART, place, True)
+    for event in state.events:
+        if isinstance(event, Snapshot) and event.how is Keeping.AVERAGE and event.write.site.place == place:
+            state.refute(event)
 
 
 def _is_item(call: Call, target: ir.Expr | None) -> bool:

@@ -42,6 +42,7 @@ from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import kernels, opaque_modules, table
 from inplace_lint.interp.outcome import Raised, Results
+from inplace_lint.interp.pylib import releases
 from inplace_lint.interp.transfer import dtypes, materialise
 
 _OF_OBJECT = frozenset({"__init__", "__setattr__"})
@@ -84,7 +85,7 @@ def _of_scalar(interp: Interpreter, frame: Frame, state: State, value: Const | S
         return interp.fuel.leave(state, Raised(Builtin("AttributeError"), frame.site(at)))
     if isinstance(value, Sym):
         return _of_unknown(interp, frame, state, value, name, at)
-    return [(state, value if name in enums.VALUES else Builtin(name, value))]
+    return [(state, value if name in enums.VALUES else releases.part(value, name) or Builtin(name, value))]
 
 
 def _of_other(state: State, value: Value, name: str) -> Value:
@@ -116,7 +117,8 @@ def _library_attribute(interp: Interpreter, dotted: str, name: str) -> Value:
     facts = interp.context.facts_of(full)
     if facts is None:
         return Dotted(full)
-    if (said := dtypes.attribute(interp.context, dtypes.named(Dotted(dotted)), name)) is not None:
+    said = releases.installed(facts, full) or dtypes.attribute(interp.context, dtypes.named(Dotted(dotted)), name)
+    if said is not None:
         return said
     op = next(iter(facts.forms(dotted)), None)
     if op is not None and op.init is None and not op.act and not facts.forms(full) and not name.startswith("_"):
@@ -145,10 +147,8 @@ def _of_unknown(interp: Interpreter, frame: Frame, state: State, value: Sym, nam
             return tensor_attributes.read(interp, frame, state, value, method, at)
     if name == "shape":
         return [(state, state.symbols.sym((origins.SHAPE, value.id), "sequence"))]
-    if name in interp.context.default().framework.parameters:
-        own = opaque_modules.parameter(state, value, name)
-        if own is not None:
-            return [(state, own)]
+    if name in framework.parameters and (own := opaque_modules.parameter(state, value, name)) is not None:
+        return [(state, own)]
     kind = "number" if name in {"ndim", "itemsize"} else value.kind if value.kind in {"array", "input"} else ""
     describes = unknown_history.nodes_behind(state, value) and _describes(interp, name)
     return [(state, state.symbols.sym((origins.DESCRIBES if describes else origins.ATTRIBUTE, value.id, name), kind))]

@@ -99,7 +99,7 @@ def _set_requires_grad(act: IntrinsicCall) -> Results:
     tensor = act.state.tensor(ref) if ref is not None else None
     if ref is not None and tensor is not None:
         side = path_condition.truth(act.state, act.value("requires_grad"))
-        if side is False and tensor.nodes and tensor.rg:
+        if side is False and tensor.nodes and tensor.rg and tensor.leaf is False:
             _refuse(act, Failure.FLAG, tensor)
         change_requires_grad(act.state, ref, tensor, side)
     return [(act.state, act.positional(0))]
@@ -164,6 +164,17 @@ def _detach_in_place(act: IntrinsicCall) -> Results:
             return [(act.state, act.positional(0))]
         act.state.put(ref, replace(tensor, rg=False, leaf=True, nodes=()))
     return [(act.state, act.positional(0))]
+
+
+def _swap(act: IntrinsicCall) -> Results:
+    """Run `swap_tensors(one, other)`: each object is the tensor that the other one was."""
+    state, objects = act.state, (act.positional(0), act.positional(1))
+    one, other = (materialise.materialise(act.interp, state, value) for value in objects)
+    first, second = (None if ref is None else state.tensor(ref) for ref in (one, other))
+    if one is not None and other is not None and first is not None and second is not None:
+        state.put(one, second)
+        state.put(other, first)
+    return [(state, NONE)]
 
 
 def _refuse(act: IntrinsicCall, check: Failure, tensor: Tensor) -> None:
@@ -276,6 +287,7 @@ _INTRINSICS: dict[str, Callable[[IntrinsicCall], Results]] = {
     "grad": gradients.grad,
     "requires_grad_": _set_requires_grad,
     "detach_": _detach_in_place,
+    "swap": _swap,
     "nothing": _nothing,
     "default_dtype": _default_dtype,
     "itself": _itself,

@@ -29,7 +29,15 @@ from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Results
-from inplace_lint.interp.pylib import constant_folding, iterators, mappings, methods, numbered_names, type_tests
+from inplace_lint.interp.pylib import (
+    constant_folding,
+    iterators,
+    mappings,
+    methods,
+    numbered_names,
+    releases,
+    type_tests,
+)
 from inplace_lint.interp.pylib.request import Request
 from inplace_lint.interp.transfer import materialise
 from inplace_lint.ir import expressions as ir
@@ -229,6 +237,8 @@ def _waits(request: Request, value: Value, name: Const) -> bool:
 def _hasattr(request: Request) -> Results:
     value, name = request.argument(0), request.argument(1)
     instance = request.state.instance(value) if value is not None else None
+    if isinstance(name, Const) and releases.has(request.interp.context, request.state, value, str(name.value)):
+        return [(request.state, Const(True))]
     if instance is None or value is None or not isinstance(name, Const) or instance.opaque:
         return request.unknown()
     if _waits(request, value, name):

@@ -19,6 +19,7 @@ from typing import Any
 from inplace_lint.domain.heap import DictObject, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Const, Ref, SliceValue, Tuple, Value, of_key
+from inplace_lint.interp.pylib.releases import Release
 
 _MOST = 256  # items of a container, and characters of a string that grows
 _LARGEST = 2**31
@@ -77,6 +78,17 @@ _STDLIB: dict[str, Callable[..., object]] = {
         ]
     },
     **{f"os.path.{name}": getattr(posixpath, name) for name in ["join", "basename", "dirname", "splitext", "split"]},
+    **dict.fromkeys(
+        [
+            "packaging.version.parse",
+            "packaging.version.Version",
+            "pkg_resources.parse_version",
+            "distutils.version.LooseVersion",
+            "distutils.version.StrictVersion",
+            "looseversion.LooseVersion",
+        ],
+        Release,
+    ),
     "itertools.accumulate": lambda items: list(itertools.accumulate(items)),
 }
 _OF_TEXT = frozenset({"str", "repr", "format"})  # ranges and views of dicts are tuples here, whose text differs
@@ -140,7 +152,7 @@ def binary(state: State, op: str, left: Value, right: Value) -> Value | None:
 def _is(state: State, value: Value, kind: type) -> bool:
     match value:
         case Const(constant):
-            return type(constant) is kind
+            return type(constant) is kind or (kind is str and type(constant) is Release)
         case Tuple():
             return kind is tuple
         case _:

@@ -196,7 +196,9 @@ def _materialise(
         materialise.show(state, values[first])
     for name, value in values.items():
         likely = form.grads is None and not measures and some_tensor and _may_be_tensor(state, value)
-        if name in expected or likely:
+        if likely and name not in expected and name in no_gradient.counted(form):
+            no_gradient.mark(state, value)
+        elif name in expected or likely:
             materialise.materialise_item(interp, frame, state, value, at, sure=False)
             materialise.materialise_all(interp, state, value, framework)
 
@@ -341,6 +343,9 @@ def _saves(call: Call, fact: SaveFact) -> list[Save]:
         if tensor.inference and recording.rg_of(call):
             writes.report(call, fact.of, ref, tensor, Failure.INFERENCE_SAVE, assumed)
     saves = [recording.save_of(call, tensor, fact.of, expr, assumed) for _, tensor in kept]
+    if fact.used is not None and (used := holds(fact.used, call.binding)) is not True:
+        supposed = call.binding.sentence(fact.used)
+        saves = [replace(save, used=used is None, supposes=supposed) for save in saves]
     return saves if fact.checked else [replace(save, checked=False) for save in saves]
 
 

@@ -8,7 +8,7 @@ from dataclasses import field
 from typing import Any
 
 from inplace_lint.core.records import dataclass, replace
-from inplace_lint.domain import origins, rearrangement, shape_rules, traits, unknown_history
+from inplace_lint.domain import origins, rearrangement, traits, unknown_history
 from inplace_lint.domain.heap import Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, NOT_TENSORS, Const, Dotted, Ref, Sym, Three, Tuple, Value
@@ -291,7 +291,7 @@ _ATOMS: dict[str, Callable[..., Three]] = {
     "centred": shapes.centred,
     "rows": shapes.rows,
     "matrix": lambda call, name: call.compare(Atom(Predicate.NDIM, (name,)), "==", 2) is True,
-    "sums": lambda call, name: shape_rules.sums(call.value(name)),
+    "sums": lambda call, name: rearrangement.sums(call.value(name)),
     "permutes": lambda call, name: rearrangement.permutes(call.value(name)),
     "turns": lambda call, name: rearrangement.turns(call.value(name)),
     "dense": _dense,

@@ -3,6 +3,7 @@ Evidence that a tensor has no gradient, as whole numbers, flags and tables have 
 
     row, col = edge_index
     x.index_select(0, row)      # an index: neither it nor the tensor that it is a part of can require grad
+    x.split(width, 0)           # a size, as axes are
     tokens != pad_id            # floating numbers are hardly compared like this
     table.to(x.device)          # no layer made it: it would be where `x` is
 """
@@ -14,10 +15,12 @@ from typing import TYPE_CHECKING
 from inplace_lint.core.assumption import Assumption
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.values import Const, Sym, SymId, Tuple, Value
+from inplace_lint.knowledge.guard import atoms
 
 if TYPE_CHECKING:
     from inplace_lint.domain.state import State
     from inplace_lint.interp.transfer.op_call import Call
+    from inplace_lint.knowledge.op import Op
 
 
 def note(call: Call) -> None:
@@ -32,6 +35,20 @@ def note(call: Call) -> None:
         mark(call.state, binding.values[name])
     if op in framework.moves and _is_moved(call, framework.moves[op]):
         mark(call.state, binding.values["self"], exact=False)
+
+
+def counted(op: Op) -> frozenset[str]:
+    """Return the arguments of an op that are sizes or axes, unless its forms differ in what they are."""
+    known = _COUNTED.get(id(op))
+    if known is None:
+        facts = (one for fact in op.returns for one in (fact, *fact.items) if one.shape is not None)
+        names = {name for fact in facts if fact.shape is not None for name in fact.shape.counts}
+        asked = {name for atom in atoms(op.condition) for name in atom.args}
+        known = _COUNTED[id(op)] = (op, frozenset(name for name in names - asked if isinstance(name, str)))
+    return known[1]
+
+
+_COUNTED: dict[int, tuple[Op, frozenset[str]]] = {}  # with the op, so that it lives as long as its id
 
 
 def _is_moved(call: Call, device: str) -> bool:

@@ -45,6 +45,9 @@ def step(call: Call, moves: str, source: Tensor) -> Part | None:
         return _with_axes(source.part, added) if added else (*source.part, (moves, "", ()))
     names = [argument.name for argument in call.binding.op.args[1:] if not call.binding.tensors(argument.name)]
     arguments = tuple(call.binding.values[name] for name in names if name in call.binding.values)
+    inserts = moves == "axes" and _inserts_axis(call)
+    if inserts and not arguments:  # the axis is a tensor
+        return None
     if not all(is_constant(value) for value in arguments):
         if moves != "rows" or len(arguments) != 1 or not _is_numbers(call.state, arguments[0]):
             return None
@@ -53,7 +56,7 @@ def step(call: Call, moves: str, source: Tensor) -> Part | None:
         return source.part
     if moves == "rows" and (news := [axis for value in arguments for axis in _added_axes(value)]):
         return _with_axes(source.part, news)
-    if moves == "axes" and _inserts_axis(call) and isinstance(arguments[0], Const) and type(arguments[0].value) is int:
+    if inserts and isinstance(arguments[0], Const) and type(arguments[0].value) is int:
         return _with_axes(source.part, [arguments[0].value])
     return (*source.part, (moves, "" if moves == "rows" else call.binding.op.name, arguments))
 

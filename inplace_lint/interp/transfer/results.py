@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from inplace_lint.core.assumption import supposition, takes_for_tensor
 from inplace_lint.core.records import replace
 from inplace_lint.domain import origins, traits, unknown_history
-from inplace_lint.domain.heap import ListObject, Part, Tensor, View, alike
+from inplace_lint.domain.heap import Part, Tensor, View, alike
 from inplace_lint.domain.values import NONE, Const, Dotted, NodeId, Ref, Sym, Three, Tuple, Value
 from inplace_lint.interp.fuel import UNKNOWN_TURNS
 from inplace_lint.interp.transfer import dtypes, overlap, shapes
@@ -62,12 +62,13 @@ def _undecided(facts: Sequence[ReturnFact]) -> ReturnFact:
     return ReturnFact("maybe", of=source, dtype=chosen.dtype, shape=chosen.shape)
 
 
-def _one(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Value:
+def _one(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None, place: int = 0) -> Value:
+    """Return the result that a fact states, which is the one at a place of several that are alike."""
     match fact.kind:
         case "fresh":
             return _fresh(call, fact, rg, node)
         case "view" | "maybe":
-            return _view(call, fact, rg, node)
+            return _view(call, fact, rg, node, place)
         case "value":
             return _python_value(call, fact)
         case "tuple":
@@ -188,14 +189,15 @@ def _why(call: Call) -> str:
     return next((tensor.why for _, tensor in call.grads if tensor.rg is None and tensor.why), "an input requires grad")
 
 
-def _view(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Value:
-    """Create a tensor that shares the storage of an argument, or may share it."""
+def _view(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None, place: int) -> Value:
+    """Create a tensor that shares the storage of an argument, or of the one at a place of several, or may share it."""
     state = call.state
     name = fact.of or call.binding.op.args[0].name
-    sources = call.binding.tensors(name)
+    several = shapes.members(call.binding, name)
+    sources = call.binding.tensors(name) if not several else state.tensors_in(several[min(place, len(several) - 1)])
     if not sources:
         return _on_array(call, name, fact, _fresh(call, ReturnFact("fresh", dtype=fact.dtype), rg, node))
-    ref, source = sources[0]
+    ref, source = sources[0][0], shapes.laid(call.binding, fact, sources[0][1], place)
     layout = shapes.of_view(call.binding, fact, source)
     kind, doubt = _stated_kind(call, fact, ref, source, layout)
     if kind is View.EXPANDED:
@@ -318,15 +320,11 @@ def _list(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Value
     """Return a tuple of equal results, of unknown length if neither the fact nor an argument determines it."""
     length = fact.length
     if isinstance(length, str):
-        value = call.binding.value(length)
+        value, found = call.binding.value(length), shapes.members(call.binding, length)
         length = value.value if isinstance(value, Const) and isinstance(value.value, int) else None
-        if isinstance(value, Tuple) and value.exact:
-            length = len(value.items)
-        inner = call.state.object(value) if isinstance(value, Ref) else None
-        if isinstance(inner, ListObject) and inner.exact:
-            length = len(inner.items)
+        length = length if found is None else len(found)
     count = length if isinstance(length, int) and 0 < length <= 64 else UNKNOWN_TURNS  # noqa: PLR2004 - keeps tuples small
-    items = tuple(_one(call, fact.items[0], rg, node) for _ in range(count))
+    items = tuple(_one(call, fact.items[0], rg, node, place) for place in range(count))
     return Tuple(items, exact=length == count)
 
 

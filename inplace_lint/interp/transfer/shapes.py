@@ -67,13 +67,14 @@ class CallOperands:
 
     def several(self, name: str) -> list[Axes | None]:
         """Return the axes of each tensor in an argument; of a single one where these are unknown."""
-        value = self._binding.value(name)
-        items = _items(self._state, value)
-        return [self._axes(value)] if items is None else [self._axes(item) for item in items]
+        found = members(self._binding, name)
+        return [self._axes(self._binding.value(name))] if found is None else [self._axes(item) for item in found]
 
     def numbers(self, name: str) -> tuple[Size, ...] | None:
         """Return the numbers in an argument; none where it is not given, None where it is unknown."""
         value = self._binding.value(name)
+        if value is None and self._is_required(name):  # it is in `*args`
+            return None
         if value is None or value == NONE:
             return ()
         items = _items(self._state, value)
@@ -84,6 +85,10 @@ class CallOperands:
         if items is None or (len(items) == 1 and not _is_size(items[0])):
             return None
         return tuple(_size(item) for item in items)
+
+    def _is_required(self, name: str) -> bool:
+        arguments = (*self._binding.op.args, *(self._binding.op.init or ()))
+        return any(one.name == name and one.kind == "plain" and not one.optional for one in arguments)
 
     def nested(self, name: str) -> tuple[int, ...] | None:
         """Return the lengths of nested lists of numbers; None where they are unknown."""
@@ -124,6 +129,14 @@ def is_row(state: State, part: Value) -> bool:
     if tensor is not None:
         return tensor.rank == 0 and tensor.dtype == "int"
     return isinstance(part, Sym) and part.kind == "number"
+
+
+def members(binding: Binding, name: str) -> Sequence[Value] | None:
+    """Return the items of an argument, also where `*args` are passed as one list; None where there may be more."""
+    found = _items(binding.state, binding.value(name))
+    spread = any(argument.name == name and argument.kind == "args" for argument in binding.op.args)
+    inner = _items(binding.state, found[0]) if spread and found is not None and len(found) == 1 else None
+    return found if inner is None else inner
 
 
 def _items(state: State, value: Value | None) -> Sequence[Value] | None:
@@ -183,6 +196,14 @@ def of_view(binding: Binding, fact: ReturnFact, source: Tensor) -> Layout:
         return Layout(sizes=sizes, strides=None, contiguous=None)  # a copy is dense
     strides = None if found or all(axis.stride is None for axis in axes) else tuple([axis.stride for axis in axes])
     return Layout(sizes=sizes, strides=strides, contiguous=found)
+
+
+def laid(binding: Binding, fact: ReturnFact, source: Tensor, place: int) -> Tensor:
+    """Return the tensor that a view is made of: a vector lies along its axis of a grid before it is expanded."""
+    if fact.shape is None or fact.shape.rule is not ShapeRule.GRID or source.sizes is None:
+        return source
+    sizes = shape_rules.along(fact.shape, CallOperands(binding), place, next(iter(source.sizes), 1))
+    return replace(source, sizes=sizes)
 
 
 def of_elementwise(
