@@ -33,7 +33,7 @@ _NO_TENSOR = re.compile(r"'(?:float|int|bool)' object has no attribute")
 _MIXED = "Type promotion only support"  # said of any call on two kinds of numbers, also of those that write nothing
 # Calls whose names end like those of writers, but whose first argument is not written.
 _OTHERS = re.compile(r"batch_norm_$|^fake_|^moving_average|^(share_data|nop|sync_calc_stream|coalesce_tensor)_$")
-_OUTPUT_SECOND = "assign_out_"
+_OUTPUT_SECOND = frozenset({"assign_out_", "where_"})
 _METHODS = ("__setitem__", "set_value", "copy_")
 
 
@@ -129,7 +129,7 @@ class PaddleWatch(FrameworkWatch):
                 return original(*args, **options)
             target = options.get("out")
             if writes and args:
-                target = args[1] if name == _OUTPUT_SECOND and len(args) > 1 else args[0]
+                target = args[1] if name in _OUTPUT_SECOND and len(args) > 1 else args[0]
             if self.recomputation.running:
                 self.recomputation.reads(name, args, options, target)
             before, now = self.ledger.next_number(), self.ledger.next_number()
