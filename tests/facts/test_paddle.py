@@ -46,7 +46,19 @@ ELSEWHERE = frozenset(
     {"rand", "randn", "zeros", "ones", "full", "to_tensor", "arange", "randint", "zeros_like", "ones_like"}
     | {"eye", "empty", "empty_like", "full_like", "linspace", "randperm", "uniform", "normal"}
     | {"__and__", "__or__", "__xor__", "bitwise_and", "bitwise_or", "bitwise_xor"}
-    | {"__iter__", "T", "mT", "contiguous", "astype", "where", "einsum", "logical_and", "logical_or", "logical_xor"}
+    | {
+        "__iter__",
+        "unbind",
+        "T",
+        "mT",
+        "contiguous",
+        "astype",
+        "where",
+        "einsum",
+        "logical_and",
+        "logical_or",
+        "logical_xor",
+    }
     | {"cpu", "cuda", "to", "float", "float32", "type_as"}
     | {"new_zeros", "new_ones", "new_empty", "new_full"}
     | {"shape", "ndim", "dtype", "size", "dim", "ndimension", "item", "tolist"}
