@@ -34,8 +34,7 @@ def main(folder: Path) -> None:
     owned = {spelling: row for row in written for spelling in (row["op"], *row.get("same", ()))}
     owned |= {name: {} for name in hand.acts()}
     rows = [*written, *functions.entries(owned, undecided), *modules.entries(owned, undecided)]
-    guards = (hand.with_dense_saves, hand.with_padded_saves, hand.with_strided_saves, hand.with_used_saves)
-    for guarded in (hand.with_inplace, *guards):
+    for guarded in (hand.with_inplace, hand.with_padded_saves, hand.with_strided_saves, hand.with_used_saves):
         rows = [guarded(row) for row in rows]
     write(folder, rows)
     for line in sorted(undecided):

@@ -35,30 +35,6 @@ def with_inplace(row: dict[str, Any]) -> dict[str, Any]:
     return {**row, "becomes": [{"if": guard, "op": op}]}
 
 
-def densified() -> dict[str, str]:
-    """
-    Give the ops that copy an input whose memory is not contiguous and keep the copy (seen by running).
-
-    Each has the guard under which it keeps the input all the same, or none.
-    """
-    path = Path(__file__).parent / "densified.json"
-    guards: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))
-    return guards
-
-
-def with_dense_saves(row: dict[str, Any]) -> dict[str, Any]:
-    """Guard the save of an input that is kept only if its memory is contiguous: samples all are."""
-    if row["op"] not in densified():
-        return row
-    other = densified()[row["op"]]
-    saves = [_dense(save, other) if save["of"] == "input" else save for save in row["saves"]]
-    return {**row, "saves": saves}
-
-
-def _dense(save: dict[str, Any], other: str) -> dict[str, Any]:
-    return _guarded(save, f"(dense(input) or {other})" if other else "dense(input)")
-
-
 @lru_cache(maxsize=1)
 def padded() -> dict[str, str]:
     """
@@ -81,10 +57,10 @@ def with_padded_saves(row: dict[str, Any]) -> dict[str, Any]:
 @lru_cache(maxsize=1)
 def strided() -> dict[str, dict[str, str]]:
     """
-    Give the guards under which ops keep an input and no copy of its rows, by op and argument (seen by running).
+    Give the guards under which ops keep an input and no copy of it, by op and argument (seen by running all layouts).
 
-    Attention and recurrent layers project the rows of (time, batch, features), which they copy where these do not lie
-    in this order. Samples do not vary it.
+    Norms and linear layers copy what is not contiguous. Attention and recurrent layers project the rows of (time,
+    batch, features), which they copy where these do not lie in this order. Samples are all contiguous.
     """
     path = Path(__file__).parent / "strided.json"
     guards: dict[str, dict[str, str]] = json.loads(path.read_text(encoding="utf-8"))
@@ -92,7 +68,7 @@ def strided() -> dict[str, dict[str, str]]:
 
 
 def with_strided_saves(row: dict[str, Any]) -> dict[str, Any]:
-    """Guard the saves of inputs that are kept only where they lie in memory as they are projected."""
+    """Guard the saves of inputs that are kept only where they lie in memory as the op reads them."""
     guards = strided().get(row["op"], {})
     return {**row, "saves": [_guarded(save, guards.get(save["of"])) for save in row["saves"]]} if guards else row
 

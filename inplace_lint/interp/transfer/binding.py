@@ -24,6 +24,7 @@ from inplace_lint.knowledge.op import Op
 from inplace_lint.knowledge.words import Predicate
 
 _A_RATE = 0.5
+_NUMBERS = frozenset({int, float})
 
 
 @dataclass(slots=True)
@@ -119,10 +120,10 @@ class Binding:
         """
         if isinstance(value, Tuple):
             return True if isinstance(constant, str) else None
-        declared = (*self.op.args, *(self.op.init or ()))
-        numbers = [one for one in declared if one.name == name and type(one.default) in {int, float}]
-        if type(constant) not in {int, float} and not numbers:
-            return None
+        if type(constant) not in _NUMBERS:
+            declared = (*self.op.args, *(self.op.init or ()))
+            if not any(one.name == name and type(one.default) in _NUMBERS for one in declared):
+                return None
         same = self.state.symbols.sym((origins.COMPARE, "==", value, Const(constant))).id
         if self.state.truth(same) is None:
             self.state.learn(same, side=False)
