@@ -16,7 +16,7 @@ from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Arguments, text_of
 from inplace_lint.interp.intrinsics import opaque_modules
 from inplace_lint.interp.transfer import dtypes, shapes
-from inplace_lint.interp.transfer.index import is_basic_index, takes_all
+from inplace_lint.interp.transfer.index import is_basic_index, is_dense, takes_all
 from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.argument import Argument
 from inplace_lint.knowledge.guard import Atom, Guard, atoms, holds
@@ -163,7 +163,7 @@ class Binding:
         subject = text_of(self.exprs.get(atom.args[0])) or atom.args[0]
         if atom.name == "rg":
             return tensor.why if tensor is not None and tensor.why else f"`{subject}` requires grad"
-        if atom.name in {"contiguous", "views", "kept_by_einsum", "kept_by_matmul"}:
+        if atom.name in {"contiguous", "dense", "views", "kept_by_einsum", "kept_by_matmul"}:
             return f"`{subject}` is contiguous in memory"
         if atom.name == "rows":
             return f"the batch is not the first axis of `{subject}`"
@@ -236,8 +236,8 @@ def _dense(call: Binding, name: str) -> Three:
     tensor = call.tensor(name)
     if tensor is None or tensor.contiguous is not None:
         return tensor is None or tensor.contiguous
-    # A new tensor is, unless a fact says other. IMPRECISE: a slice of unknown bounds is taken for all of an axis.
-    return True if tensor.base is None or tensor.part is not None else None
+    is_known = tensor.base is None or (tensor.part is not None and is_dense(tensor.part))
+    return True if is_known else None  # a new tensor is, unless a fact says other
 
 
 def _dtype(kind: str) -> Callable[[Binding, str], Three]:

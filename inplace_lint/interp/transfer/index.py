@@ -1,10 +1,13 @@
-"""Indices of tensors: whether one is constant, selects everything, or makes a view."""
+"""Indices of tensors: whether one is constant, selects everything, makes a view, or leaves gaps in memory."""
 
 from __future__ import annotations
 
-from inplace_lint.domain.heap import ListObject
+from inplace_lint.domain.heap import ListObject, Part, Step
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Const, Ref, SliceValue, Sym, Tuple, Value
+
+DOTS = Const(...)
+ADDED = "None"  # the op of a step that only adds axes
 
 
 def takes_all(index: Value) -> bool:
@@ -55,3 +58,29 @@ def is_basic_index(state: State, value: Value) -> bool | None:
             return False
         return True if value.kind == "number" else None
     return not isinstance(value, Ref)
+
+
+def items_of(step: Step) -> list[Value]:
+    """Return what an index says of each axis, without new ones; `...` where it skips some."""
+    index = step[2][0] if step[2] else NONE
+    items = index.items if isinstance(index, Tuple) else (index,)
+    while items and items[-1] == DOTS:
+        items = items[:-1]
+    return [item for item in items if item != NONE]
+
+
+def leaves_gaps(step: Step) -> bool:
+    """Check whether an index takes a part of an axis, and several elements of one before it."""
+    several = False
+    for item in items_of(step) if step[0] == "rows" else ():
+        if several and item != DOTS and not is_whole(item):
+            return True
+        several = several or item == DOTS or not isinstance(item, Const)
+    return False
+
+
+def is_dense(part: Part) -> bool:
+    """Check whether a part of a dense tensor certainly is dense: whole rows, or all of it in another shape."""
+    return all(
+        not leaves_gaps(step) if step[0] == "rows" else step[0] in {"row", "all"} or step[1] == ADDED for step in part
+    )

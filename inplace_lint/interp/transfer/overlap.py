@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from inplace_lint.domain import origins, rearrangement, traits
 from inplace_lint.domain.values import NONE, Const, Ref, SliceValue, Sym, Three, Tuple, Value
 from inplace_lint.interp.transfer import shapes
-from inplace_lint.interp.transfer.index import is_constant, is_whole
+from inplace_lint.interp.transfer.index import ADDED, DOTS, is_constant, is_whole, items_of, leaves_gaps
 from inplace_lint.knowledge.words import Check, ShapeRule
 
 if TYPE_CHECKING:
@@ -27,10 +27,9 @@ if TYPE_CHECKING:
     from inplace_lint.knowledge.op import WriteFact
 
 Sizes = tuple["Size", ...]
-_DOTS, _WHOLE = Const(...), SliceValue(NONE, NONE, NONE)
+_WHOLE = SliceValue(NONE, NONE, NONE)
 _MANY = 1 << 20  # rows of a tensor whose length is unknown
 NEAR = "the two slices overlap"
-_ADDED = "None"  # the op of an index that only adds axes
 _REPEATS = "repeats"  # the step of an expansion; its arguments are the number of axes, and those that repeat
 
 
@@ -63,7 +62,7 @@ def step(call: Call, moves: str, source: Tensor) -> Part | None:
 
 def _with_axes(part: Part, added: list[int]) -> Part:
     """Return the part of a view with more axes of size 1; in front they make no difference to an assignment."""
-    return part if added == list(range(len(added))) else (*part, ("axes", _ADDED, tuple(map(Const, added))))
+    return part if added == list(range(len(added))) else (*part, ("axes", ADDED, tuple(map(Const, added))))
 
 
 def _inserts_axis(call: Call) -> bool:
@@ -77,7 +76,7 @@ def _added_axes(index: Value) -> list[int]:
     items = index.items if isinstance(index, Tuple) and index.exact else (index,)
     if not all(item == NONE or is_whole(item) for item in items):
         return []
-    dots = items.index(_DOTS) if _DOTS in items else len(items)
+    dots = items.index(DOTS) if DOTS in items else len(items)
     return [at if at < dots else at - len(items) for at, item in enumerate(items) if item == NONE]
 
 
@@ -88,7 +87,7 @@ def _is_numbers(state: State, index: Value) -> bool:
     if isinstance(index, SliceValue):
         bounds = (index.lower, index.upper, index.step)
         return all(bound == NONE or shapes.is_row(state, bound) for bound in bounds)
-    return index in {NONE, _DOTS} or shapes.is_row(state, index)
+    return index in {NONE, DOTS} or shapes.is_row(state, index)
 
 
 def repeats(source: Tensor, sizes: Sizes | None) -> Part | None:
@@ -147,7 +146,7 @@ def _single(state: State, step: Step, index: Value) -> set[int]:
     """Return the axes of an expanded tensor of which an index takes a single element."""
     rank = step[2][0].value if isinstance(step[2][0], Const) else None
     items = [item for item in (index.items if isinstance(index, Tuple) else (index,)) if item != NONE]
-    dots = next((at for at, item in enumerate(items) if item == _DOTS), None)
+    dots = next((at for at, item in enumerate(items) if item == DOTS), None)
     if dots is not None and isinstance(rank, int):
         items[dots : dots + 1] = [_WHOLE] * (rank + 1 - len(items))
     return {at for at, item in enumerate(items) if shapes.is_row(state, item) or len(_taken(item, None) or "..") == 1}
@@ -235,10 +234,10 @@ def reads_late(
     if max(len(left), len(right)) > 1:
         return False
     moves = {move for move, _, _ in left + right}
-    if dense and (moves != {"rows"} or any(_has_gaps(step) for step in (*written, *other))):
+    if dense and (moves != {"rows"} or any(leaves_gaps(step) for step in (*written, *other))):
         return False
     if moves == {"axes"}:
-        gaps = any(_has_gaps(step) for step in written[:shared])
+        gaps = any(leaves_gaps(step) for step in written[:shared])
         return gaps and (not left or not right or _differ(left[0], right[0]))
     if moves != {"rows"} or any(step[0] == "axes" and not _moves_first(step, sizes) for step in written[:shared]):
         return False
@@ -257,11 +256,11 @@ def reads_late(
 
 def _aligned(left: Part, right: Part, sizes: Sizes | None) -> list[tuple[range | None, range | None]]:
     """Return for each axis what two indices take of it; None where that is unknown."""
-    sides = [_items(side[0]) if side else None for side in (left, right)]
-    ends = {side[0] == _DOTS for side in sides if side}
-    if len(ends) > 1 or any(_DOTS in side[1:] for side in sides if side):
+    sides = [items_of(side[0]) if side else None for side in (left, right)]
+    ends = {side[0] == DOTS for side in sides if side}
+    if len(ends) > 1 or any(DOTS in side[1:] for side in sides if side):
         return [(None, None)]
-    rows = [[item for item in side or () if item != _DOTS] for side in sides]
+    rows = [[item for item in side or () if item != DOTS] for side in sides]
     from_end = ends == {True}
     longest = max(len(side) for side in rows)
     found = []
@@ -278,8 +277,8 @@ def _aligned(left: Part, right: Part, sizes: Sizes | None) -> list[tuple[range |
 
 def _shifted_axis(left: Part, right: Part, symbols: Symbols) -> int | None:
     """Return the axis along which one index takes what another one takes, an unknown number of elements further on."""
-    mine, theirs = ([] if not side else _items(side[0]) for side in (left, right))
-    if _DOTS in mine or _DOTS in theirs or len(mine) != len(theirs):
+    mine, theirs = ([] if not side else items_of(side[0]) for side in (left, right))
+    if DOTS in mine or DOTS in theirs or len(mine) != len(theirs):
         return None
     different = [at for at, pair in enumerate(zip(mine, theirs, strict=True)) if pair[0] != pair[1]]
     if len(different) != 1 or not _follows(mine[different[0]], theirs[different[0]], symbols):
@@ -294,25 +293,6 @@ def _follows(one: Value, other: Value, symbols: Symbols) -> bool:
     ends = (one.upper, one.step, other.step) == (NONE, NONE, NONE) and other.lower in {NONE, Const(0)}
     negative = symbols.sym((origins.UNARY, "-", one.lower))
     return ends and isinstance(other.upper, Sym) and other.upper.id == negative.id
-
-
-def _items(step: Step) -> list[Value]:
-    """Return what an index says of each axis, without new ones; `...` where it skips some."""
-    index = step[2][0] if step[2] else NONE
-    items = index.items if isinstance(index, Tuple) else (index,)
-    while items and items[-1] == _DOTS:
-        items = items[:-1]
-    return [item for item in items if item != NONE]
-
-
-def _has_gaps(step: Step) -> bool:
-    """Check whether an index takes a part of an axis, and several elements of one before it."""
-    several = False
-    for item in _items(step) if step[0] == "rows" else ():
-        if several and item != _DOTS and not is_whole(item):
-            return True
-        several = several or item == _DOTS or not isinstance(item, Const)
-    return False
 
 
 def _reshaped(steps: Part) -> Part:
