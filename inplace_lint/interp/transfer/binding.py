@@ -234,10 +234,7 @@ def _contiguous(call: Binding, name: str) -> Three:
 
 def _dense(call: Binding, name: str) -> Three:
     tensor = call.tensor(name)
-    if tensor is None or tensor.contiguous is not None:
-        return tensor is None or tensor.contiguous
-    is_known = tensor.base is None or (tensor.part is not None and is_dense(tensor.part))
-    return True if is_known else None  # a new tensor is, unless a fact says other
+    return True if tensor is None else is_dense(tensor)
 
 
 def _dtype(kind: str) -> Callable[[Binding, str], Three]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from inplace_lint.domain.heap import ListObject, Part, Step
+from inplace_lint.domain.heap import ListObject, Step, Tensor
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Const, Ref, SliceValue, Sym, Tuple, Value
+from inplace_lint.domain.values import NONE, Const, Ref, SliceValue, Sym, Three, Tuple, Value
 
 DOTS = Const(...)
 ADDED = "None"  # the op of a step that only adds axes
@@ -79,8 +79,24 @@ def leaves_gaps(step: Step) -> bool:
     return False
 
 
-def is_dense(part: Part) -> bool:
-    """Check whether a part of a dense tensor certainly is dense: whole rows, or all of it in another shape."""
-    return all(
-        not leaves_gaps(step) if step[0] == "rows" else step[0] in {"row", "all"} or step[1] == ADDED for step in part
-    )
+def is_dense(tensor: Tensor, last: int = 0) -> Three:
+    """
+    Return whether a tensor is dense; None if unknown. A new tensor is, unless a fact says other.
+
+    `last`: it is enough that all axes but so many at the end merge without a copy.
+    """
+    if tensor.contiguous or (tensor.contiguous is not None and not last):
+        return tensor.contiguous
+    if tensor.base is None:
+        return None if tensor.contiguous is False else True
+    steps = tensor.part
+    return True if steps is not None and all(_keeps_order(step, last) for step in steps) else None
+
+
+def _keeps_order(step: Step, last: int) -> bool:
+    """Check whether a step leaves no gaps and moves none but the axes at the end."""
+    move, op, arguments = step
+    if move == "axes":
+        ends = {Const(-number) for number in range(1, last + 1)}
+        return op == ADDED or (bool(arguments) and ends.issuperset(arguments))
+    return move in {"row", "all"} or (move == "rows" and not leaves_gaps(step))

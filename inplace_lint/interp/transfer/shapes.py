@@ -16,6 +16,7 @@ from inplace_lint.domain.shape import Axes, Axis, Part, Size, Term
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, NOT_TENSORS, Const, Ref, SliceValue, Sym, SymId, Three, Tuple, Value
 from inplace_lint.interp.control import path_condition
+from inplace_lint.interp.transfer.index import is_dense
 from inplace_lint.knowledge.guard import Atom
 from inplace_lint.knowledge.op import ReturnFact
 from inplace_lint.knowledge.shape_fact import ShapeFact
@@ -335,8 +336,10 @@ def kept_by_matmul(binding: Binding, name: str, other: str) -> Three:
     tensor, axes, right = binding.tensor(name), operands.axes(name), binding.tensor(other)
     known = None if right is None or right.sizes is None else operands.axes(other)
     if tensor is None or tensor.sizes is None or axes is None:
-        rows = first and (tensor is None or tensor.contiguous is not False)
-        return True if rows or known is None or len(known) > products.MATRIX else None
+        beside_matrix = known is not None and len(known) <= products.MATRIX
+        if beside_matrix and not first:
+            return None
+        return True if tensor is None or is_dense(tensor, 1 if beside_matrix else products.MATRIX) else None
     return products.matmul_keeps(axes, known, first=first)
 
 
@@ -349,7 +352,7 @@ def rows(binding: Binding, name: str, turned: str) -> Three:
         turns = False
     axes = None if tensor.sizes is None else CallOperands(binding, strided=True).axes(name)
     if axes is None:
-        return not turns and tensor.contiguous is not False
+        return False if turns or tensor.contiguous is False else is_dense(tensor, 1)
     return shape.merge((axes[1], axes[0]) if turns else axes[:-1])[1]
 
 
