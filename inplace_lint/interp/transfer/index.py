@@ -98,5 +98,5 @@ def _keeps_order(step: Step, last: int) -> bool:
     move, op, arguments = step
     if move == "axes":
         ends = {Const(-number) for number in range(1, last + 1)}
-        return op == ADDED or (bool(arguments) and ends.issuperset(arguments))
+        return op == ADDED or (len(ends) > 1 and ends.issuperset(arguments))
     return move in {"row", "all"} or (move == "rows" and not leaves_gaps(step))
