@@ -11,6 +11,7 @@ from inplace_lint.driver.session import Outcome
 from inplace_lint.fix.apply.rounds import Rounds
 from inplace_lint.fix.fixers import make_fixes
 from inplace_lint.workspace import files
+from tests.once import once
 
 PATH = "program.py"
 
@@ -24,14 +25,21 @@ class Fixed(NamedTuple):
     refused: tuple[str, ...]
 
 
+@once
+def found(source: str, *, opinions: bool = False, advice: bool = False, fixes: bool = False) -> tuple[Finding, ...]:
+    """Give the findings about a program that stands alone."""
+    options = Options(opinions=opinions, advice=advice)
+    return check_file(PATH, source, options, None, make_fixes if fixes else None).findings
+
+
+@once
 def fixed(source: str, *, unsafe: bool = True) -> Fixed:
     """Give a program with its fixes applied, as `--fix` does to a file that stands alone."""
     data = source.encode()
 
     def check(texts: Mapping[str, bytes]) -> Outcome:
         now = texts.get(PATH, data)
-        result = check_file(PATH, files.decode(now), Options(), None, make_fixes)
-        return Outcome(findings=result.findings, requested={PATH: now})
+        return Outcome(findings=found(files.decode(now), fixes=True), requested={PATH: now})
 
     first = check({})
     rounds = Rounds(check, unsafe, first)

@@ -6,7 +6,6 @@ import ast
 import re
 import shutil
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -26,12 +25,10 @@ def _parameter(example: Example):
     return pytest.param(example, id=example.name, marks=[pytest.mark.paddle] if example.framework == "paddle" else [])
 
 
-@cache
 def fixed(program: str) -> mending.Fixed:
     return mending.fixed(program)
 
 
-@cache
 def safely_fixed(program: str) -> mending.Fixed:
     return mending.fixed(program, unsafe=False)
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from inplace_lint.core.finding import Finding
-from inplace_lint.driver.analyze_file import Options, check_file
 from inplace_lint.knowledge import facts
 from inplace_lint.report.formats import full
 from inplace_lint.report.i18n import in_language
@@ -18,6 +17,7 @@ from inplace_lint.report.model import Report
 from inplace_lint.report.text_width import width_of
 from inplace_lint.rules.draft import short
 from tests.facts.tables import spelled
+from tests.fix import mending
 from tests.lang.translations import require_translations
 from tests.pages.examples import RULE_PAGES, SEMANTICS_PAGES, examples_of
 
@@ -27,7 +27,7 @@ _MARKS = re.compile(r" +\| ( *[-^][-^ ]*)")
 
 
 def _report(program: str) -> Report:
-    found = check_file("example.py", program, Options(opinions=True)).findings
+    found = mending.found(program, opinions=True)
     return Report(found, lambda _path: program.split("\n"), width=80)
 
 

@@ -23,12 +23,14 @@ from pathlib import Path
 import libcst as cst
 from libcst import matchers as m
 
+from inplace_lint.core.finding import Finding
 from inplace_lint.driver.analyze_file import Options, check_file, facts_for, packages
 from inplace_lint.knowledge.facts import frameworks
 from inplace_lint.workspace.claims import reader
 from inplace_lint.workspace.import_resolver import Lookup
 from inplace_lint.workspace.module_store import Project
 from tests.facts.tables import spelled
+from tests.fix.mending import found
 
 _WORD = re.compile(r"[^\W\d]\w*")
 _OF_PYTHON = frozenset(
@@ -323,10 +325,16 @@ def renamed(files: Mapping[str, str]) -> dict[str, str]:
 
 def verdicts(files: Mapping[str, str]) -> Iterator[str]:
     """Yield line, severity and code of each finding in the files of a program, opinions included."""
-    for path, source in files.items():
-        project = Project(Lookup(files.__contains__, frameworks=frozenset(packages())), reader(files))
-        for one in check_file(path, source, Options(opinions=True), project).findings:
+    for path in files:
+        for one in _found(files, path):
             yield f"{path} {one.span.path}:{one.span.line} {one.severity.value} {one.code}"
+
+
+def _found(files: Mapping[str, str], path: str) -> tuple[Finding, ...]:
+    if len(files) == 1:
+        return found(files[path], opinions=True)
+    project = Project(Lookup(files.__contains__, frameworks=frozenset(packages())), reader(files))
+    return check_file(path, files[path], Options(opinions=True), project).findings
 
 
 def differences(files: Mapping[str, str]) -> list[str]:

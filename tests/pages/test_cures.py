@@ -6,15 +6,12 @@ import ast
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 
 import pytest
 
 from inplace_lint.core.finding import Finding, Severity
-from inplace_lint.driver.analyze_file import MakeFixes, Options, check_file
 from inplace_lint.driver.merge_findings import is_agreed
-from inplace_lint.fix.fixers import make_fixes
 from inplace_lint.report.i18n import catalogue
 from inplace_lint.rules import RULE_OF
 from tests.fix import mending
@@ -54,12 +51,10 @@ def _proofs() -> Iterator[Proof]:
 PROOFS = tuple(_proofs())
 
 
-@cache
 def told(example: Example, *, fixes: bool) -> tuple[Finding, ...]:
-    make: MakeFixes | None = make_fixes if fixes else None
     opinions = {code for _, code in example.lines_of("info")}
-    options = Options(opinions=bool(opinions), advice=any(RULE_OF[code].unanimous for code in opinions))
-    found = filter(is_agreed, check_file(f"{example.page}.py", example.program, options, None, make).findings)
+    advice = any(RULE_OF[code].unanimous for code in opinions)
+    found = filter(is_agreed, mending.found(example.program, opinions=bool(opinions), advice=advice, fixes=fixes))
     asked = (one for one in found if one.severity is not Severity.INFO or one.code in opinions)
     return tuple(one for one in asked if (one.span.line, one.code) not in example.lines_of("false-positive"))
 
@@ -86,9 +81,7 @@ def test_each_choice_of_a_help_is_followed(proof: Proof) -> None:
     assert choices == {len(proof.pairs)}
     for cure, meant in proof.pairs:
         for text in (cure, meant):
-            assert not [
-                one for one in check_file("cured.py", text, Options()).findings if one.severity is Severity.ERROR
-            ]
+            assert not [one for one in mending.found(text) if one.severity is Severity.ERROR]
 
 
 @pytest.mark.parametrize("proof", [pytest.param(proof, id=proof.fault.name) for proof in PROOFS])

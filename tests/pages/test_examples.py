@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from inplace_lint.core.finding import Finding, Severity
-from inplace_lint.driver.analyze_file import Options, check_file
 from inplace_lint.driver.merge_findings import is_agreed
 from inplace_lint.rules import RULE_OF, RULES
+from tests.fix import mending
 from tests.pages.examples import EXAMPLES, Example
 from tests.pages.real import Real
 
@@ -19,8 +19,7 @@ UNASKED = {f"{rule.name}.md": {rule.code} for rule in RULES if not rule.default}
 
 
 def _errors(example: Example) -> list[Finding]:
-    found = check_file(f"{example.page}.py", example.program, Options()).findings
-    return [one for one in found if one.severity is Severity.ERROR]
+    return [one for one in mending.found(example.program, fixes=True) if one.severity is Severity.ERROR]
 
 
 def _quoted(text: str) -> re.Pattern[str]:
@@ -37,21 +36,20 @@ def _parameter(example: Example):
 def test_the_analyzer_finds_what_the_comments_say(example: Example) -> None:
     opinions = {code for _, code in example.lines_of("info")} | UNASKED.get(example.page, set())
     advice = any(RULE_OF[code].unanimous for code in opinions)
-    result = check_file(f"{example.page}.py", example.program, Options(opinions=bool(opinions), advice=advice))
-    counted = [one for one in result.findings if one.severity is not Severity.INFO or one.code in opinions]
+    found = mending.found(example.program, opinions=bool(opinions), advice=advice, fixes=True)
+    counted = [one for one in found if one.severity is not Severity.INFO or one.code in opinions]
     counted = [one for one in counted if is_agreed(one)]
-    found = {(finding.span.line, finding.severity.value, finding.code) for finding in counted}
+    said = {(finding.span.line, finding.severity.value, finding.code) for finding in counted}
     expected = {(line, kind, code) for kind in ("error", "warning", "info") for line, code in example.lines_of(kind)}
     wrong = example.lines_of("false-positive")
-    stated = {(line, severity, code) for line, severity, code in found if (line, code) in wrong}
-    assert found - stated == expected
+    stated = {(line, severity, code) for line, severity, code in said if (line, code) in wrong}
+    assert said - stated == expected
     assert {(line, code) for line, _, code in stated} == wrong, "mended: take the `false-positive` comment away"
 
 
 @pytest.mark.parametrize("example", [pytest.param(e, id=e.name) for e in EXAMPLES if e.lines_of("missed")])
 def test_a_missed_example_is_still_missed(example: Example) -> None:
-    result = check_file(f"{example.page}.py", example.program, Options())
-    found = {(finding.span.line, finding.code) for finding in result.findings}
+    found = {(finding.span.line, finding.code) for finding in mending.found(example.program, fixes=True)}
     assert not found & example.lines_of("missed"), "mended: write `error` or `warning` instead of `missed`"
 
 
