@@ -245,7 +245,7 @@ class ListObject:
 @dataclass(frozen=True, slots=True)
 class DictObject:
     """
-    A dict; `exact`: `items` are certainly all; `default` is the value of a missing key.
+    A dict; `exact`: `items` are certainly all; `default` is the value of a missing key, `factory` makes it.
 
     Keys are constants, classes and unknown values. Of the unknown ones each is taken to be another key, but it may be
     any of those that are not there: with one, a dict is not `exact`.
@@ -254,6 +254,7 @@ class DictObject:
     items: Mapping[object, Value]
     exact: bool = True
     default: Value | None = None
+    factory: Value | None = None
 
     @property
     def pairs(self) -> tuple[tuple[Value, Value], ...]:
@@ -263,6 +264,10 @@ class DictObject:
     def stored(self, key: Value, item: Value) -> DictObject:
         """Return the dict with an item stored under a key."""
         return replace(self, items={**self.items, **_kept(key, item)}, exact=self.exact and is_key(key))
+
+    def joined(self, other: DictObject) -> DictObject:
+        """Return the dict with the items of another one."""
+        return replace(self, items={**self.items, **other.items}, exact=self.exact and other.exact)
 
 
 def dict_of(pairs: Iterable[tuple[Value, Value]], *, exact: bool) -> DictObject:

@@ -28,7 +28,17 @@ def block(numbering: Numbering, nodes: Sequence[ast.stmt]) -> Stmts:
 
 
 def _expr(numbering: Numbering, node: ast.Expr) -> Stmts:
+    if isinstance(node.value, ast.YieldFrom):
+        return _delegated(numbering, node.value)
     return (ir.ExprStmt(numbering.at(node), expressions.expression(numbering, node.value)),)
+
+
+def _delegated(numbering: Numbering, node: ast.YieldFrom) -> Stmts:
+    """Lower `yield from items` to a loop that yields each item."""
+    at = numbering.at(node)
+    item = ir.Name(at, f"yield@{at}")
+    items = expressions.expression(numbering, node.value)
+    return (ir.For(at, item, items, (ir.ExprStmt(at, ir.Yield(at, item)),), ()),)
 
 
 def _assign(numbering: Numbering, node: ast.Assign) -> Stmts:

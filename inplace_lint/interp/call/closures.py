@@ -15,7 +15,7 @@ from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, ClassValue, Closure, Const, Partial, Sym, Tuple, Value
 from inplace_lint.interp import symbolic_args
 from inplace_lint.interp.frame import Arguments, Frame, Variable
-from inplace_lint.interp.fuel import DEPTH, RECURSION
+from inplace_lint.interp.fuel import COUNTED_RECURSION, DEPTH, RECURSION
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.module_scope import module_env
 from inplace_lint.interp.outcome import taken
@@ -160,7 +160,8 @@ def bind_arguments(
     """Return the variables and the stack key of a call; None when it is too deep or its arguments do not fit."""
     function = closure.function
     key = f"{function.slice.path}:{function.slice.first}:{function.qualname}:{function.sha}"
-    if len(frame.stack) >= DEPTH or frame.stack.count(key) >= RECURSION:
+    again = frame.stack.count(key)
+    if len(frame.stack) >= DEPTH or again >= COUNTED_RECURSION or (again >= RECURSION and not _counts(arguments)):
         interp.fuel.counters["calls_too_deep"] += 1
         return None
     bound = bind(interp, state, closure, arguments, frame)
@@ -170,6 +171,11 @@ def bind_arguments(
     if arguments.forwarded:
         symbolic_args.offer(interp, state, closure, bound[0], arguments)
     return *bound, key
+
+
+def _counts(arguments: Arguments) -> bool:
+    """Check whether a known whole number is passed: a recursion that counts ends."""
+    return any(type(value) is Const and type(value.value) is int for value in arguments.positional)
 
 
 def enter(

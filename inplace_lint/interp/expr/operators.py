@@ -11,7 +11,7 @@ from __future__ import annotations
 from inplace_lint.core.event import Spelling, Touch
 from inplace_lint.core.span import Place
 from inplace_lint.domain import origins, traits, unknown_history
-from inplace_lint.domain.heap import ListObject
+from inplace_lint.domain.heap import DictObject, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
     Builtin,
@@ -105,8 +105,8 @@ def python_binary(
             return Tuple(a + b, exact and also)
         case Tuple(a, exact), Const(int() as times) if op == "*" and 0 <= times * len(a) <= _LONGEST:
             return Tuple(a * times, exact)
-        case Ref(), _ if op in {"+", "*"}:
-            return _list_binary(interp, state, op, left, right, place)
+        case Ref(), _ if op in {"+", "*"} or isinstance(state.object(left), DictObject):
+            return _of_containers(interp, state, op, left, right, place)
         case _:
             pass
     if type(left) is not Sym and type(right) is not Sym:
@@ -132,10 +132,12 @@ def _may_be_tensor(state: State, value: Value) -> bool:
     return isinstance(key, tuple) and key[0] in _DERIVED and not _is_setting(state, value)
 
 
-def _list_binary(interp: Interpreter, state: State, op: str, left: Value, right: Value, place: Place | None) -> Value:
+def _of_containers(interp: Interpreter, state: State, op: str, left: Value, right: Value, place: Place | None) -> Value:
     mine, other = state.object(left), state.object(right)
     if isinstance(mine, ListObject) and isinstance(other, ListObject) and op == "+":
         return state.new(ListObject(mine.items + other.items, mine.exact and other.exact))
+    if isinstance(mine, DictObject) and isinstance(other, DictObject) and op == "|":
+        return state.new(mine.joined(other))
     if isinstance(mine, ListObject) and op == "*":
         times = right.value if isinstance(right, Const) and isinstance(right.value, int) else None
         if times != 1:
@@ -158,6 +160,25 @@ def _fold(op: str, left: object, right: object) -> Const | None:
         return None
 
 
+def _adds_items(interp: Interpreter, state: State, op: str, old: Ref, value: Value, place: Place) -> bool:
+    """Add the items of a value to a list or dict; whether this is what the operator does."""
+    thing, other = state.object(old), state.object(value)
+    if isinstance(thing, ListObject) and op in {"+", "|"}:
+        items = other.items if isinstance(other, ListObject) else value.items if isinstance(value, Tuple) else None
+        exact = thing.exact and items is not None and (not isinstance(other, ListObject) or other.exact)
+        for item in items or ():
+            interp.listeners.store(state, place, item, thing.items)
+        state.put(old, ListObject(thing.items + (items or ()), exact, thing.kind))
+        return True
+    if isinstance(thing, DictObject) and op == "|":
+        added = other if isinstance(other, DictObject) else DictObject({}, exact=False)
+        for item in added.items.values():
+            interp.listeners.store(state, place, item, ())
+        state.put(old, thing.joined(added))
+        return True
+    return False
+
+
 def augmented(interp: Interpreter, frame: Frame, state: State, node: ir.AugAssign, old: Value, value: Value) -> Results:
     """Evaluate `old op= value`: the old object where its type writes in place, else a new value."""
     if _is_refused(state, node.op, old, value):
@@ -169,14 +190,7 @@ def augmented(interp: Interpreter, frame: Frame, state: State, node: ir.AugAssig
         return _of_tensor(interp, frame, state, facts, node, old, value)
     if isinstance(old, Sym) and old.kind == "array":
         return [(state, old)]
-    thing = state.object(old)
-    if isinstance(old, Ref) and isinstance(thing, ListObject) and node.op in {"+", "|"}:
-        other = state.object(value)
-        items = other.items if isinstance(other, ListObject) else value.items if isinstance(value, Tuple) else None
-        exact = thing.exact and items is not None and (not isinstance(other, ListObject) or other.exact)
-        for item in items or ():
-            interp.listeners.store(state, frame.site(node.at).place, item, thing.items)
-        state.put(old, ListObject(thing.items + (items or ()), exact, thing.kind))
+    if isinstance(old, Ref) and _adds_items(interp, state, node.op, old, value, frame.site(node.at).place):
         return [(state, old)]
     if state.instance(old) is not None:
         return _user_augmented(interp, frame, state, node, old, value)

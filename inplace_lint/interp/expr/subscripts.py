@@ -75,6 +75,8 @@ def _of_python(interp: Interpreter, frame: Frame, state: State, value: Value, in
             return [(state, _from_items(state, value, items, exact, index))]
         case DictObject() as mapping:
             interp.context.coverage.entry(frame, state, at, mapping, index)
+            if mapping.factory is not None and may_be_key(index) and key_of(index) not in mapping.items:
+                return _made(interp, frame, state, value, mapping, index, at)
             return [(state, _from_dict(state, value, mapping, index))]
         case Instance() as instance:
             return _from_instance(interp, frame, state, value, instance, index, at)
@@ -251,6 +253,18 @@ def _is_number(value: Value) -> bool:
     if isinstance(value, Const):
         return type(value.value) in {int, float}
     return isinstance(value, Sym) and value.kind == "number"
+
+
+def _made(
+    interp: Interpreter, frame: Frame, state: State, value: Value, mapping: DictObject, key: Value, at: int
+) -> Results:
+    """Return what the factory of a dict makes for a missing key, which it has from then on."""
+    assert mapping.factory is not None
+    results = interp.call(frame, state, mapping.factory, Arguments(()), at)
+    for after, made in results:
+        assert isinstance(value, Ref)
+        _store(after, value, after.object(value), key, made)
+    return results
 
 
 def _from_dict(state: State, value: Value, mapping: DictObject, index: Value) -> Value:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
+from inplace_lint.core.records import replace
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Names, Tensor, alike
 from inplace_lint.domain.state import State
@@ -135,7 +136,8 @@ def _default_dict(_interp: Interpreter, _frame: Frame, state: State, arguments: 
     factory = arguments.positional[0] if arguments.positional else NONE
     number = isinstance(factory, Builtin) and factory.name in {"int", "float"}
     default: Value | None = Const(0) if number else None
-    return [(state, state.new(DictObject({}, exact=False, default=default)))]
+    made = None if number or factory == NONE else factory
+    return [(state, state.new(DictObject({}, made is not None and len(arguments.values) == 1, default, made)))]
 
 
 def _named_tuple(_interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
@@ -223,10 +225,10 @@ def duplicate(state: State, value: Value, done: dict[int, Ref]) -> Value:
             done[value.id] = state.new(ListObject((), exact, kind))
             copies = tuple(duplicate(state, item, done) for item in items)
             state.put(done[value.id], ListObject(copies, exact, kind))
-        case DictObject(items, exact, default):
-            done[value.id] = state.new(DictObject({}, exact, default))
+        case DictObject(items) as mapping:
+            done[value.id] = state.new(replace(mapping, items={}))
             mapped = {key: duplicate(state, item, done) for key, item in items.items()}
-            state.put(done[value.id], DictObject(mapped, exact, default))
+            state.put(done[value.id], replace(mapping, items=mapped))
         case Instance(cls, attrs, opaque, children, made, pending):
             done[value.id] = state.new(Instance(cls, {}, opaque, None, made, pending))
             new = {key: duplicate(state, item, done) for key, item in attrs.items()}
