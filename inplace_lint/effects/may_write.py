@@ -28,6 +28,7 @@ from typing import NamedTuple
 from inplace_lint.core.span import Slice
 from inplace_lint.effects.reachability import reachable
 from inplace_lint.effects.summary import Definition, Outline
+from inplace_lint.effects.write_evidence import ANY
 from inplace_lint.knowledge.facts import framework, frameworks
 
 Target = tuple[str, str]  # the path of a file, and a name that it binds at its top level
@@ -184,6 +185,9 @@ def _called_methods(item: Definition) -> frozenset[str]:
     named: dict[str, set[str]] = {}
     for method in item.methods:
         named.setdefault(method.name, set()).update(method.attributes)
+    for attributes in named.values():
+        starts = tuple([name.removesuffix(ANY) for name in attributes if name.endswith(ANY)])
+        attributes.update(name for name in named if starts and name.startswith(starts))
     found = named.keys() & entries()
     if not found:
         return frozenset(named)

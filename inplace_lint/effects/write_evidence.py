@@ -38,6 +38,7 @@ _WRITING_CALLS = frozenset(
 )
 # Filling all of a module matters only where a gradient is computed, and that is evidence by itself.
 _LOADING = frozenset({"load_state_dict", "set_state_dict"})
+ANY = "*"  # the end of an attribute whose name is put together
 _TAKE_FLAGS = USED_AS_CONTAINER | {"getattr", "setattr"}
 _FLAG = "requires_grad_"
 _SWITCH = "inplace"
@@ -144,6 +145,7 @@ def _call(node: ast.Call, words: Words, kinds: Kinds) -> None:
         if keyword.arg in _WRITING_KEYWORDS and not _is_nothing(keyword.value):
             words.write()
             words.makes = words.makes or keyword.arg != "out"
+    words.attributes.update(_looked_up(node))
     if any(_names_method(argument) for argument in node.args):
         words.write()
     if any(_is_switch(argument) for argument in node.args):
@@ -194,7 +196,26 @@ def _is_switch(node: ast.expr) -> bool:
 
 
 def _names_method(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str) and names_method(node.value)
+    match node:
+        case ast.Constant(str(name)):
+            return names_method(name)
+        case ast.JoinedStr([*_, ast.Constant(str(end))]) | ast.BinOp(right=ast.Constant(str(end))):
+            return end.endswith("_")
+        case _:
+            return False
+
+
+def _looked_up(node: ast.Call) -> tuple[str, ...]:
+    """Return the attribute that `getattr` reads; of a name that is put together the beginning, and a star."""
+    if not isinstance(node.func, ast.Name) or node.func.id != "getattr" or len(node.args) < 2:  # noqa: PLR2004
+        return ()
+    match node.args[1]:
+        case ast.Constant(str(name)):
+            return (name,)
+        case ast.JoinedStr([ast.Constant(str(start)), *_]) | ast.BinOp(ast.Constant(str(start)), ast.Add()):
+            return (f"{start}{ANY}",)
+        case _:
+            return (ANY,)
 
 
 def _is_nothing(node: ast.expr) -> bool:
