@@ -17,6 +17,7 @@ from dataclasses import replace
 from inplace_lint.effects import may_write
 from inplace_lint.effects.may_write import Effects, FileEffects, Target
 from inplace_lint.effects.summary import Definition, writing_by_name
+from inplace_lint.effects.write_evidence import names_method
 from inplace_lint.ir.nodes import ImportFrom
 from inplace_lint.workspace.module import Module
 from inplace_lint.workspace.module_store import Followed, Project
@@ -80,12 +81,18 @@ def _effects(project: Project, target: Target) -> Effects:
         assert module is not None
         own = may_write.effects(item, _meaning(project, module, item))
         own = replace(own, runs=own.runs.union((module.path, name) for name in module.users_by_method(item)))
-        # A file that never names a framework writes no tensors, whatever else it changes.
-        if item.kind == "statement" or not module.mentions:
-            makes = own.makes and module.mentions  # `ACT = partial(nn.ReLU, inplace=True)` is run by who reads `ACT`
+        # What a file changes that never names a framework is no tensor, unless a method of tensors changes it.
+        is_known = module.mentions or _names_methods(item)
+        if item.kind == "statement" or not is_known:
+            makes = own.makes and is_known  # `ACT = partial(nn.ReLU, inplace=True)` is run by who reads `ACT`
             own = replace(own.without_own_writes(), writes=makes, makes=makes)
         found = found.joined(own) if len(items) > 1 else own
     return found
+
+
+def _names_methods(item: Definition) -> bool:
+    """Check whether a definition names a method that writes a tensor: `x.mul_`."""
+    return any(map(names_method, item.attributes.union(*(method.attributes for method in item.methods))))
 
 
 def _meaning(project: Project, module: Module, item: Definition) -> dict[str, tuple[Target, ...]]:
