@@ -34,7 +34,7 @@ class Words:
     annotations, `super` and `isinstance` name is not kept.
     `runs_made`: a variable that is bound here is called. `initialised` are names of the module that are, or hold,
     functions which fill new parameters: if they are imported, not assigned. `sets` are the attributes of the `instance`
-    that are assigned.
+    that are assigned. `imports` are the statements that import.
     """
 
     binds: tuple[str, ...] = ()
@@ -55,6 +55,7 @@ class Words:
     sets: set[str] = field(default_factory=set)
     gets: set[str] = field(default_factory=set)
     instance: str = ""
+    imports: list[ast.Import | ast.ImportFrom] = field(default_factory=list)
 
     def write(self) -> None:
         """Note evidence of a write to what others may hold."""

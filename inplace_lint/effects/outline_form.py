@@ -21,11 +21,10 @@ _LISTS = ("binds", "bases", "decorators")
 
 def outline_out(outline: Outline) -> str:
     """Return the form of an outline."""
-    imports = [
-        [node.module, node.alias] if isinstance(node, ir.ImportName) else [node.module, node.level, node.names]
-        for node in outline.imports
-    ]
-    return json.dumps([outline.lines, imports, [_item_out(item) for item in outline.items]], separators=(",", ":"))
+    return json.dumps(
+        [outline.lines, _imports_out(outline.imports), [_item_out(item) for item in outline.items]],
+        separators=(",", ":"),
+    )
 
 
 def outline_in(form: str, path: str, source: str, roots: Sequence[str]) -> Outline:
@@ -44,18 +43,27 @@ def outline_in(form: str, path: str, source: str, roots: Sequence[str]) -> Outli
     )
 
 
+def _imports_out(imports: Sequence[ir.ImportName | ir.ImportFrom]) -> list[list[Any]]:
+    return [
+        [node.module, node.alias] if isinstance(node, ir.ImportName) else [node.module, node.level, node.names]
+        for node in imports
+    ]
+
+
 def _item_out(item: Definition) -> list[Any]:
     sets = [sorted(getattr(item, name)) for name in _SETS]
     others = [getattr(item, name) for name in (*_WORDS, *_LISTS)]
-    return [item.slice[1:], sets, others, [_item_out(method) for method in item.methods]]
+    methods = [_item_out(method) for method in item.methods]
+    return [item.slice[1:], sets, others, methods, _imports_out(item.imports)]
 
 
 def _item_in(path: str, row: Sequence[Any]) -> Definition:
-    (first, last, kind), sets, others, methods = row
+    (first, last, kind), sets, others, methods, imports = row
     fields: dict[str, Any] = dict(zip(_WORDS, others, strict=False))
     fields |= {name: tuple(known) for name, known in zip(_LISTS, others[len(_WORDS) :], strict=True)}
     fields |= {name: frozenset(known) for name, known in zip(_SETS, sets, strict=True)}
     parts = tuple([_item_in(path, method) for method in methods])
+    fields["imports"] = tuple([_import_in(*node) for node in imports])
     return Definition(slice=Slice(path, first, last, kind), methods=parts, **fields)
 
 

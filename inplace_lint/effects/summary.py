@@ -32,7 +32,7 @@ class Definition(NamedTuple):
     `makes` if it makes something that writes whenever that is run. `kept` are the names that it does more with than
     call them, `kept_attributes` the attributes; of a class those outside of its methods. `runs_made`: it calls a
     variable that it binds. `sets` are the attributes that a method sets on its instance, `gets` those that
-    it reads.
+    it reads. `imports` are those inside of a function or method.
     """
 
     kind: str
@@ -54,6 +54,7 @@ class Definition(NamedTuple):
     runs_made: bool = False
     sets: frozenset[str] = frozenset()
     gets: frozenset[str] = frozenset()
+    imports: tuple[ir.ImportName | ir.ImportFrom, ...] = ()
 
     @property
     def member(self) -> str:
@@ -254,6 +255,7 @@ def definition(path: str, node: ast.stmt, names: Names, owner: ast.ClassDef | No
         methods=methods,
         writes_shared=names.write_shared(words),
         makes=names.make(words),
+        imports=tuple(_imports(words.imports)) if kind == "function" else (),
     )
 
 

@@ -59,6 +59,8 @@ KINDS = frozenset(
         ast.FunctionDef,
         ast.AsyncFunctionDef,
         ast.ClassDef,
+        ast.Import,
+        ast.ImportFrom,
         ast.alias,
         ast.Assign,
         ast.AnnAssign,
@@ -79,6 +81,8 @@ def note(node: ast.AST, words: Words, binds: dict[str, None], kinds: Kinds) -> N
             _call(node, words, kinds)
         case ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name):
             binds[name] = None
+        case ast.Import() | ast.ImportFrom():
+            words.imports.append(node)
         case ast.alias(name, alias):
             binds[alias if alias is not None else name.partition(".")[0]] = None
         case ast.Assign(targets, value):

@@ -144,7 +144,7 @@ def _follow(project: Project, start: Target) -> Followed:
         seen.add(target)
         if not module.imports(target[1]) and module.items(target[1]):
             definitions.append(target)
-        else:
+        if target not in definitions or module.imports_inside(target[1]):
             exporters, inner = _imports(project, module, target[1])
             waiting.extend(exporters)
             modules.extend(inner)
@@ -155,8 +155,10 @@ def _imports(project: Project, module: Module, name: str) -> tuple[list[Target],
     """Return the names of other files that an imported name may stand for, and the modules."""
     names: list[Target] = []
     modules: list[str] = []
-    for node, original in module.imports(name):
+    for node, original in (*module.imports(name), *module.imports_inside(name)):
         level = node.level if isinstance(node, ImportFrom) else 0
+        if not isinstance(node, ImportFrom) and node.module != original:  # `import pkg.ops` binds `pkg`
+            modules.extend(filter(None, [project.resolve(module.path, node.module, 0)]))
         path = project.resolve(module.path, node.module if isinstance(node, ImportFrom) else original, level)
         inner = path
         if isinstance(node, ImportFrom):

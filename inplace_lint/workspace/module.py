@@ -55,6 +55,7 @@ class Module:
     _by_name: dict[str, list[Definition]] = field(default_factory=dict)
     _stars: tuple[ImportFrom, ...] = ()
     _imported: dict[str, list[tuple[ImportName | ImportFrom, str]]] = field(default_factory=dict)
+    _imported_inside: dict[str, list[tuple[ImportName | ImportFrom, str]]] = field(default_factory=dict)
     _owners: dict[str, str] = field(default_factory=dict)
     _fills: dict[str, list[Definition]] = field(default_factory=dict)
 
@@ -71,6 +72,9 @@ class Module:
                 if part.kind != "statement":
                     count[part.qualname] += 1
                     self.keys.setdefault(part.slice, f"{part.qualname} {count[part.qualname]}")
+                for node in part.imports:
+                    for name, original in _bound(node):
+                        self._imported_inside.setdefault(name, []).append((node, original))
         for node in self.outline.imports:
             for name, original in _bound(node):
                 self._imported.setdefault(name, []).append((node, original))
@@ -162,11 +166,17 @@ class Module:
         self.asked.add(self.path, Question.IMPORTS, name)
         return self._imported.get(name, ())
 
+    def imports_inside(self, name: str) -> Sequence[tuple[ImportName | ImportFrom, str]]:
+        """Return the imports inside of functions that bind a name, each with what is imported."""
+        self.asked.add(self.path, Question.IMPORTS, name)
+        return self._imported_inside.get(name, ())
+
     def names_in(self, item: Definition) -> tuple[list[str], list[str]]:
         """Return the names in an item that the file imports, and those of other items of the file."""
         self.asked.add(self.path, Question.NAMES_IN, _label(item))
         names = may_write.read_names(item)
-        imported = [name for name in names if name in self._imported or (self._stars and name not in self._by_name)]
+        known = self._imported.keys() | self._imported_inside.keys()
+        imported = [name for name in names if name in known or (self._stars and name not in self._by_name)]
         return imported, [name for name in names if name in self._by_name and name not in {*imported, item.name}]
 
     def imported(self) -> Mapping[str, Sequence[tuple[ImportName | ImportFrom, str]]]:
@@ -233,7 +243,7 @@ class Module:
     def _plain_answer(self, question: Question, detail: str) -> object:
         match question:
             case Question.IMPORTS:
-                return self._imported.get(detail)
+                return self._imported.get(detail), self._imported_inside.get(detail)
             case Question.NAMES:
                 return sorted(self.names)
             case Question.STARS:
