@@ -56,7 +56,7 @@ class Effects:
     `runs` are the definitions that a call runs, or keeps to be run; `only_called` those that are called and not kept,
     of a class while it is set up; `kept` those that more is done with than to call them. `attributes` are the
     attributes that a call names. `methods` are those of a class that a call of an instance does not run.
-    `is_class`: a call sets up an instance.
+    `is_class`: a call sets up an instance. `bases` are the classes that it derives from.
     """
 
     writes: bool = False
@@ -69,6 +69,7 @@ class Effects:
     attributes: frozenset[str] = frozenset()
     methods: Mapping[str, Part] = field(default_factory=dict)
     is_class: bool = False
+    bases: Targets = frozenset()
 
     def joined(self, other: Effects) -> Effects:
         """Return the effects of two definitions of one name."""
@@ -150,6 +151,7 @@ def _class_effects(item: Definition, targets: Callable[[Iterable[str]], Targets]
             for method in others
         },
         is_class=True,
+        bases=targets(base.partition(".")[0] for base in item.bases),
     )
 
 
@@ -223,15 +225,30 @@ def _summary(known: Summaries, target: Target, own: Effects) -> Summary:
         or any(known[used].effects.writes_own or not (own.is_class or known[used].calls is None) for used in own.kept)
     )
     owners = own.runs | own.only_called
-    if own.writes or (makes and own.is_class):
+    methods = frozenset(
+        name for name, part in own.methods.items() if part.writes or _calls(known, part, owners | {target}) is not None
+    )
+    if own.writes or (makes and own.is_class) or not methods.isdisjoint(_called_by_bases(known, own)):
         calls: int | None = 0
     else:
         calls = _calls(known, own, owners)
         calls = 0 if own.is_class and calls is not None else calls
-    methods = (
-        name for name, part in own.methods.items() if part.writes or _calls(known, part, owners | {target}) is not None
-    )
-    return Summary(own, calls, makes or (own.is_class and calls is not None), frozenset(methods))
+    return Summary(own, calls, makes or (own.is_class and calls is not None), methods)
+
+
+def _called_by_bases(known: Summaries, own: Effects) -> frozenset[str]:
+    """Return the attributes that the classes name from which a class derives: its methods take the place of theirs."""
+    found: set[str] = set()
+    seen: set[Target] = set()
+    waiting = [*own.bases] if own.methods else []
+    while waiting:
+        base = waiting.pop()
+        if base in known and base not in seen:
+            seen.add(base)
+            above = known[base].effects
+            found.update(above.attributes, *(part.attributes for part in above.methods.values()))
+            waiting.extend(above.bases)
+    return frozenset(found)
 
 
 def _calls(known: Summaries, part: Effects | Part, owners: Targets) -> int | None:

@@ -83,11 +83,22 @@ def _effects(project: Project, target: Target) -> Effects:
         own = replace(own, runs=own.runs.union((module.path, name) for name in module.users_by_method(item)))
         # What a file changes that never names a framework is no tensor, unless a method of tensors changes it.
         is_known = module.mentions or _names_methods(item)
+        if item.kind == "statement":
+            own = replace(own, runs=own.runs.union(_filling(project, module, target[1])))
         if item.kind == "statement" or not is_known:
             makes = own.makes and is_known  # `ACT = partial(nn.ReLU, inplace=True)` is run by who reads `ACT`
             own = replace(own.without_own_writes(), writes=makes, makes=makes)
         found = found.joined(own) if len(items) > 1 else own
     return found
+
+
+def _filling(project: Project, module: Module, name: str) -> Iterator[Target]:
+    """Yield what is put into what a name is bound to, as into a registry."""
+    for item in module.fills(name):
+        if item.name:
+            yield module.path, item.name
+        else:
+            yield from (target for targets in _meaning(project, module, item).values() for target in targets)
 
 
 def _names_methods(item: Definition) -> bool:

@@ -138,6 +138,66 @@ def test_imports_of_every_form_are_followed(lint, folder):
         assert found == [("src/pkg/inner/deep.py", 5, "IPL101")], form
 
 
+CALLER = """\
+import torch
+from torch import nn
+{imports}
+
+
+class Model({base}nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(2, 2)
+
+    def forward(self, x):
+        h = torch.sigmoid(self.fc(x))
+        {call}
+        return h.sum()
+
+    def change(self, h):
+        h += 1
+"""
+BUMP = "def bump(h):\n    h.mul_(2)\n"
+REGISTRY = """\
+ALL = {}
+
+
+def register(function):
+    ALL[function.__name__] = function
+    return function
+
+
+@register
+def bump(h):
+    h.mul_(2)
+"""
+BASE = """\
+class Base:
+    def run(self, h):
+        self.change(h)
+
+    def change(self, h):
+        raise NotImplementedError
+"""
+WAYS = {
+    "a helper in a file without a framework": ("from pkg.ops import bump", "bump(h)", BUMP, ""),
+    "an import of the module by its whole name": ("import pkg.ops", "pkg.ops.bump(h)", BUMP, ""),
+    "an import inside of the function": ("", "from .ops import bump; bump(h)", BUMP, ""),
+    "a registry": ("from .ops import ALL", "ALL['bump'](h)", REGISTRY, ""),
+    "a base that calls what is overridden": ("from .ops import Base", "self.run(h)", BASE, "Base, "),
+}
+
+
+@pytest.mark.parametrize(("imports", "call", "ops", "base"), WAYS.values(), ids=list(WAYS))
+def test_a_write_is_found_on_each_way_to_it(lint, folder, imports, call, ops, base):
+    (folder / "pkg").mkdir()
+    (folder / "pkg" / "__init__.py").write_text("")
+    (folder / "pkg" / "ops.py").write_text(ops)
+    (folder / "pkg" / "model.py").write_text(CALLER.format(imports=imports, call=call, base=base))
+    found = rows(folder, lint("check", "pkg", "--output-format", "json", "--no-cache"))
+    assert [code for _, _, code in found] == ["IPL101"]
+
+
 @pytest.mark.parametrize(
     "other",
     [
