@@ -277,7 +277,8 @@ def _collect(
     outcome: Outcome,
 ) -> None:
     found: dict[tuple[str, Span], list[Finding]] = {}
-    texts = {task.path: task.data for task in tasks if task.reported}
+    texts = {path: data for path, data in outcome.requested.items() if not path.endswith(notebook.SUFFIX)}
+    texts.update((task.path, task.data) for task in tasks if task.reported)
     for task in tasks:
         checked = results[task.path]
         if checked.failure and task.reported:

@@ -336,3 +336,11 @@ class Set(Base):
     (folder / "model.py").write_text(model)
     found = rows(folder, lint("check", "model.py", "--output-format", "json", "--no-cache"))
     assert found == [("model.py", 8, "IPL101"), ("model.py", 18, "IPL101")]
+
+
+def test_a_leaf_is_written_in_a_file_that_names_no_framework(lint, folder):
+    (folder / "utils.py").write_text("def decay(model):\n    for p in model.parameters():\n        p.mul_(0.9)\n")
+    (folder / "train.py").write_text(
+        "from torch import nn\n\nfrom utils import decay\n\nmodel = nn.Linear(2, 2)\ndecay(model)\n"
+    )
+    assert rows(folder, lint("check", ".", "--output-format", "json", "--no-cache")) == [("utils.py", 3, "IPL201")]
