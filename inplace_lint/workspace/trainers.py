@@ -23,8 +23,8 @@ from inplace_lint.effects import schedule
 from inplace_lint.effects.summary import Definition, Outline
 from inplace_lint.knowledge.facts import framework, frameworks
 from inplace_lint.workspace.evaluation import Evaluation, Trees
-from inplace_lint.workspace.given import Given
 from inplace_lint.workspace.import_graph import Graph
+from inplace_lint.workspace.training.given import Given
 from inplace_lint.workspace.training.leads import Lead, Leads
 
 Target = tuple[str, str]  # the path of a file, and a name that it binds at its top level
