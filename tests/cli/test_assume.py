@@ -441,7 +441,7 @@ HANDED_ON = {
     "argument": ("    def step(self, run):\n        run(self.net.bound)\n", WHERE_CALLED),
     "by name": ("    def step(self, run):\n        run(self.net, 'bound')\n", WHERE_CALLED),
     "of something": (
-        "    def step(self, other):\n        other.bound(1)\n        with torch.no_grad():\n            self.net.bound()\n",
+        "    def step(self, it):\n        it.bound(1)\n        with torch.no_grad():\n            self.net.bound()\n",
         WHERE_CALLED,
     ),
     "context": (
