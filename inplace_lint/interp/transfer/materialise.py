@@ -55,9 +55,14 @@ def materialise(interp: Interpreter, state: State, value: Value, framework: str 
     trained = not nodes and state.has_trait(traits.HAS_USED_GRADIENT, value.id)
     floating = state.trait(traits.FLOATING_DTYPE, value.id) or ""
     truths = unknown_history.is_truth(state, value)
+    data = truths or state.has_trait(traits.NO_GRADIENT, value.id)
     tensor = Tensor(
         storage=state.new_storage(),
-        rg=True if trained else False if truths or state.has_trait(traits.NO_GRADIENT, value.id) else None,
+        rg=True
+        if trained
+        else False
+        if data or (not nodes and unknown_history.has_no_gradient(state, value))
+        else None,
         leaf=trained or None,
         nodes=() if truths else nodes,
         sure=value.kind in {"tensor", "input"},
