@@ -186,7 +186,7 @@ def _check_carried(
         for earlier in state.nodes[number].inputs:
             write = state.nodes[earlier].write
             if write is not None and earlier in state.freed and _is_spent(state, earlier):
-                why = state.nodes[number].assumptions | state.assumptions | assumed
+                why = state.nodes[number].assumptions | state.nodes[earlier].assumptions | state.assumptions | assumed
                 if handed is not None and earlier < handed.node:
                     if handed.resets:
                         continue

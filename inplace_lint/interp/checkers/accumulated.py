@@ -55,11 +55,12 @@ def _check(
     handed = state.trait(traits.HANDED, None) if isinstance(target, ir.Attr) else None
     if handed is not None and handed.resets:  # the call may have set the attribute anew
         parts = [part for part in parts if part >= handed.node]
-    used_up = any(tape.is_used_up(state, part) for part in parts) or any(_used_up(frame, state, added))
-    if used_up and not _is_reset(interp, frame, at, target):
+    used = [part for part in parts if tape.is_used_up(state, part)]
+    if (used or any(_used_up(frame, state, added))) and not _is_reset(interp, frame, at, target):
         framework = (interp.context.facts.get(tensor.framework) or interp.context.default()).framework
         touch = Touch(f"{framework.tensor}.+=", frame.site(at), "", text_of(target), Spelling.AUGMENTED)
-        state.report(Accumulated(framework.name, touch, state.assumptions | tensor.doubt))
+        why = state.nodes[used[0]].assumptions if used else frozenset[str]()
+        state.report(Accumulated(framework.name, touch, state.assumptions | tensor.doubt | why))
 
 
 def _is_reset(interp: Interpreter, frame: Frame, at: int, target: ir.Expr) -> bool:
