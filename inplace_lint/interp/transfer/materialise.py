@@ -15,6 +15,7 @@ from inplace_lint.interp.intrinsics import opaque_modules
 from inplace_lint.knowledge.facts import Facts
 
 _DEEPEST = 8
+_INSIDE = frozenset({origins.ITEM, origins.ROW, origins.TURN})  # values that are part of another
 _FILLING = ("append", "extend", "insert")
 
 
@@ -58,11 +59,13 @@ def materialise(interp: Interpreter, state: State, value: Value, framework: str 
     trained = not nodes and state.has_trait(traits.HAS_USED_GRADIENT, value.id)
     floating = state.trait(traits.FLOATING_DTYPE, value.id) or ""
     truths = unknown_history.is_truth(state, value)
+    key = state.symbols.keys[value.id]
+    inside = isinstance(key, tuple) and key[0] in _INSIDE
     data = truths or state.has_trait(traits.NO_GRADIENT, value.id)
-    data = data or (not nodes and unknown_history.has_no_gradient(state, value))
+    data = data or (inside and not nodes and unknown_history.has_no_gradient(state, value))
     tensor = Tensor(
         storage=state.new_storage(),
-        doubt=_doubt(interp, state, value),
+        doubt=_doubt(interp, state, value) if inside else frozenset(),
         rg=True if trained else False if data else None,
         leaf=trained or None,
         nodes=() if truths else nodes,
