@@ -109,3 +109,38 @@ def test_what_the_callers_of_the_network_pass_decides(lint, tree, given, is_told
     (tree / "net.py").write_text(NET.format(body=LOOP))
     (tree / "user.py").write_text(USER.format(given=given))
     assert ("powers" in told(lint)) == is_told
+
+
+WHOLE = """\
+import pytorch_lightning as pl
+from torch import nn
+
+from helper import encode
+
+
+class Whole(pl.LightningModule):
+    def __init__(self, noise=0.1):
+        super().__init__()
+        self.noise = noise
+        self.head = nn.Linear(3, 3)
+
+    def forward(self, x, coords):
+        return self.head(encode(x, {coords}))
+"""
+HELPER = """\
+import torch
+
+
+def encode(x, coords):
+    vectors = coords[1:] - coords[:-1]
+    norms = torch.norm(vectors, dim=-1, keepdim=True)
+    vectors /= norms
+    return x + vectors
+"""
+
+
+@pytest.mark.parametrize(("coords", "is_told"), [("coords + self.noise", False), ("self.head(coords)", True)])
+def test_what_a_module_that_is_trained_as_a_whole_hands_on_is_data(lint, tree, coords, is_told):
+    (tree / "helper.py").write_text(HELPER)
+    (tree / "whole.py").write_text(WHOLE.format(coords=coords))
+    assert ("vectors" in lint("--output-format", "concise", "helper.py")[1]) == is_told

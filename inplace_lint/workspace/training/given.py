@@ -26,7 +26,7 @@ import builtins
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from inplace_lint.core.remembered import remembered
 from inplace_lint.knowledge.facts import framework, frameworks
@@ -77,7 +77,7 @@ class Given:
             one = waiting.pop()
             passed = self._passed(one)
             if not passed:
-                found.add(Passed.HANDED if self._is_side(one, started=one == part) else Passed.UNKNOWN)
+                found.add(self._from_outside(one, started=one == part))
             for handed in passed:
                 if handed.kind is not Passed.HANDED:
                     found.add(handed.kind)
@@ -86,6 +86,15 @@ class Given:
                 waiting.extend(sorted(outer))
                 seen |= outer
         return Passed.TRAINED not in found and (Passed.DATA in found or found == {Passed.HANDED})
+
+    def _from_outside(self, part: _Part, *, started: bool) -> Passed:
+        """Return what a parameter is that no call passes; a module that is trained as a whole is called on data."""
+        path, qualname, _ = part
+        owner, _, name = qualname.rpartition(".")
+        bases = next((cls.bases for cls in ast.walk(self._tree(path)) if _is_class(cls, owner)), [])
+        if not started and name in _called() and not _whole().isdisjoint(map(last_word, bases)):
+            return Passed.DATA
+        return Passed.HANDED if self._is_side(part, started=started) else Passed.UNKNOWN
 
     def _is_side(self, part: _Part, *, started: bool) -> bool:
         """
@@ -142,6 +151,16 @@ class Given:
 def _called() -> frozenset[str]:
     """Return the names of the methods that a call of an object runs."""
     return frozenset({"__call__", *(framework(known).calls for known in frameworks())})
+
+
+@cache
+def _whole() -> frozenset[str]:
+    """Return the last names of the classes of modules that are trained as a whole."""
+    return frozenset(one.rpartition(".")[2] for known in frameworks() for one in framework(known).trained)
+
+
+def _is_class(node: ast.AST, name: str) -> TypeGuard[ast.ClassDef]:
+    return isinstance(node, ast.ClassDef) and node.name == name
 
 
 def _find(tree: ast.Module, qualname: str) -> Function | None:
