@@ -35,7 +35,7 @@ from inplace_lint.interp.frame import text_of
 from inplace_lint.interp.transfer import lazy_view_history
 from inplace_lint.interp.transfer.index import is_constant, takes_all
 from inplace_lint.ir import nodes as ir
-from inplace_lint.knowledge.words import Result
+from inplace_lint.knowledge.words import Moves, Result
 
 if TYPE_CHECKING:
     from inplace_lint.domain.state import State
@@ -105,10 +105,10 @@ def _report(
 
 
 def _keeps_values(call: Call, write: Write) -> bool:
-    """Check whether a write changes the axes alone, as `squeeze_`: what it is named after makes a view."""
+    """Check whether a write takes axes of size 1 away: what `squeeze_` is named after views all, in its order."""
     forms = call.facts.forms(write.touch.op.removesuffix("_")) if write.touch.op.endswith("_") else ()
-    results = [fact.kind for form in forms for fact in form.returns]
-    return bool(results) and all(kind is Result.VIEW for kind in results)
+    results = [fact for form in forms for fact in form.returns]
+    return bool(results) and all(one.kind is Result.VIEW and one.moves is Moves.ALL for one in results)
 
 
 def _check(call: Call, part: str, expr: ir.Name, ref: Ref, tensor: Tensor) -> None:

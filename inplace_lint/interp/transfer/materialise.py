@@ -90,14 +90,14 @@ def _doubt(interp: Interpreter, state: State, value: Sym) -> frozenset[str]:
             case (origins.ITEM | origins.ROW | origins.TURN, Sym() as outer, *_):
                 value = outer
             case (origins.ATTRIBUTE, Ref() as owner, str(name)) if (instance := state.instance(owner)) is not None:
-                filling = {f"self.{name}.{method}" for method in _FILLING}
+                filling = {f"{name}.{method}" for method in _FILLING}
                 known = (
                     interp.context.definition_at(base.slice)
                     for base in interp.context.mro(instance.cls)
                     if isinstance(base, ClassValue)
                 )
                 methods = (method for one in known if one is not None for method in one.methods)
-                fills = any(not filling.isdisjoint(method.calls) for method in methods)
+                fills = any(call.partition(".")[2] in filling for method in methods for call in method.calls)
                 return frozenset({f"what `{name}` holds is a tensor"}) if fills else frozenset()
             case _:
                 break
