@@ -151,8 +151,8 @@ def _squeeze(axes: Axes, operands: Operands, names: tuple[str | int, ...]) -> Ax
     places = dims(operands, names[0], len(axes)) if names and axes else []
     if places is None or (names and not _is_known(operands, names[0])):
         return None
-    if not places and names and operands.value(str(names[0])) not in (None, NONE):
-        return axes  # an empty list. IMPRECISE: of Paddle, it stands for all
+    if not places and len(names) == 1 and operands.value(str(names[0])) not in (None, NONE):
+        return axes  # an empty list; with a second name, it stands for all
     places = places or list(range(len(axes)))
     if not all(isinstance(axes[place].size, int) for place in places):
         return None

@@ -186,7 +186,7 @@ def _check_carried(
         for earlier in state.nodes[number].inputs:
             write = state.nodes[earlier].write
             if write is not None and earlier in state.freed and _is_spent(state, earlier):
-                why = state.nodes[number].assumptions | state.assumptions | assumed
+                why = state.nodes[number].assumptions | state.nodes[earlier].assumptions | state.assumptions | assumed
                 if handed is not None and earlier < handed.node:
                     if handed.resets:
                         continue
@@ -209,9 +209,15 @@ def _is_spent(state: State, start: NodeId) -> bool:
 
 
 def is_used_up(state: State, number: NodeId) -> bool:
-    """Return whether an earlier backward has run through a node, or through all that it was computed from."""
-    inputs = state.nodes[number].inputs
-    return number in state.freed or (bool(inputs) and all(source in state.freed for source in inputs))
+    """
+    Return whether an earlier backward has run through a node, or through all that it was computed from.
+
+    A leaf among its inputs still waits for its gradient: `x @ weight`, of an `x` that was trained through before.
+    """
+    node = state.nodes[number]
+    if number in state.freed:
+        return True
+    return bool(node.inputs) and not node.leaves and all(source in state.freed for source in node.inputs)
 
 
 def _had_gradient(state: State, leaf: RefId, fresh: set[RefId]) -> bool:

@@ -109,9 +109,28 @@ def view_of(state: State, method: Sym) -> Sym | None:
 
 
 def is_setting(state: State, value: Sym) -> bool:
-    """Check whether a value was given to a constructor, and nothing shows that it is no number: `self.gamma * x`."""
-    given = is_given_to_constructor(state.symbols.keys[value.id])
-    return given and not state.has_trait(traits.IS_TENSOR, value.id)
+    """
+    Check whether a value was given to a constructor, and nothing shows that it is no number: `self.gamma * x`.
+
+    So is what a mapping has that it was given: `config["loss"].get("gamma", 0.1)`.
+    """
+    for _ in range(_DEEPEST):
+        if state.has_trait(traits.IS_TENSOR, value.id):
+            return False
+        key = state.symbols.keys[value.id]
+        if is_given_to_constructor(key):
+            return True
+        match key:
+            case (origins.ITEM, Sym() as outer, Const(str())):
+                value = outer
+            case (origins.RESULT, Sym(number), *_):
+                method = state.symbols.keys[number]
+                if not isinstance(method, tuple) or method[0] is not origins.ATTRIBUTE or method[2] != "get":
+                    return False
+                value = Sym(SymId(method[1]))
+            case _:
+                return False
+    return False
 
 
 def mapping_of(state: State, value: Sym) -> Sym | None:

@@ -142,12 +142,29 @@ def _inferring(interp: Interpreter, site: Site | None) -> str:
     return ""
 
 
+def _whole(interp: Interpreter, number: int) -> int:
+    """Return the number of the only value that a value is made of, such as `x` of `x[1:] - x[:-1]`; else its own."""
+    waiting, seen, found = [number], {number}, set[int]()
+    while waiting:
+        parts: set[int] = set()
+        match interp.context.symbols.keys[one := waiting.pop()]:
+            case (origins.ITEM | origins.ROW | origins.TURN, Sym(outer), *_):
+                parts = {outer}
+            case (origins.BINARY | origins.UNARY, _, *operands):
+                parts = {operand.id for operand in operands if isinstance(operand, Sym)}
+            case _:
+                found.add(one)
+        waiting.extend(sorted(parts - seen))
+        seen |= parts
+    return found.pop() if len(found) == 1 else number
+
+
 def given(interp: Interpreter, event: Event) -> tuple[tuple[str, str, str], ...]:
-    """Return the parameters whose gradient an event assumes: each with its file and its function."""
+    """Return the parameters whose gradient an event assumes, or that of an item: each with its file and function."""
     numbers = sorted(known.of for known in event.assumptions if isinstance(known, Assumption) and known.of != NOBODY)
     found: list[tuple[str, str, str]] = []
     for number in numbers:
-        match interp.context.symbols.keys[number]:
+        match interp.context.symbols.keys[_whole(interp, number)]:
             case (origins.PARAMETER, _, str(name), Slice() as slice_):
                 known = interp.context.definition_at(slice_)
                 found.extend([(slice_.path, known.qualname, name)] if known is not None else [])

@@ -99,9 +99,20 @@ def of_method(
         case ((key, Sym(_, "input") as asked), *rest) if name == "__getitem__":
             if _derives(interp, cls, framework.datasets):
                 return Arguments(found.positional, ((key, replace(asked, kind="number")), *rest))
-        case (_, (_, Sym(number))) if name == framework.calls and _derives(interp, cls, framework.losses):
-            state.set_trait(traits.NO_GRADIENT, number, True)
+        case _ if name == framework.calls and _derives(interp, cls, framework.losses):
+            _compare_with_targets(interp, state, method, found)
     return found
+
+
+def _compare_with_targets(interp: Interpreter, state: State, method: Closure, arguments: Arguments) -> None:
+    """Take the second of two inputs of a loss to have no gradient; what is a number by default is no input."""
+    defaults = interp.context.defaults_of(method)
+    numbers = {name for name, value in defaults.items() if isinstance(value, Const) and value != NONE}
+    match [value for name, value in arguments.keywords if name not in numbers]:
+        case [_, Sym(number)]:
+            state.set_trait(traits.NO_GRADIENT, number, True)
+        case _:
+            pass
 
 
 def _pass_all(state: State, arguments: Arguments) -> None:

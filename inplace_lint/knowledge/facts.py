@@ -56,7 +56,7 @@ class Framework:
     `distributions` are the names that it is installed by, `releases` its minor versions, the newest last. `errors` are
     the classes of errors that its checks raise, `tracers` the back ends of its compiler that run calls unchanged.
     `setters` are calls that set what they write to values of their argument, besides those that cut the history,
-    `zeroes` those that set it to zero; `blank` those that give memory without values.
+    `zeroes` those that set it to zero; `blank` those that give memory without values, `zeroed` memory that is zero.
     `recording` are functions that say whether gradients are recorded, `inferring` whether inference mode is on,
     `enabling` what may turn gradients on.
     `settles` are writes that change nothing where they are repeated with the same arguments, `masks` those of which
@@ -120,6 +120,7 @@ class Framework:
     setters: frozenset[str] = frozenset()
     zeroes: frozenset[str] = frozenset()
     blank: frozenset[str] = frozenset()
+    zeroed: frozenset[str] = frozenset()
     settles: frozenset[str] = frozenset()
     recording: frozenset[str] = frozenset()
     inferring: frozenset[str] = frozenset()

@@ -35,8 +35,8 @@ from inplace_lint.knowledge.facts import framework, frameworks
 from inplace_lint.workspace.import_graph import Graph
 from inplace_lint.workspace.training.uses import Use, Walk
 
-_DEEPEST = 4  # functions that call each other, from the one that is asked for outwards
-_MOST = 200  # files with a name, which are parsed; a name that more of them have is no name of one thing
+DEEPEST = 4  # functions that call each other, from the one that is asked for outwards
+MOST = 200  # files with a name, which are parsed; a name that more of them have is no name of one thing
 
 
 @dataclass
@@ -70,45 +70,13 @@ class Evaluation:
         """
         if name in _inferring():
             return True
-        if not name or name.startswith("__") or name in _trained():
+        if not name or name.startswith("__") or name in trained():
             return False
         paths = self.graph.mentioning(path, name)
         uses = [
-            use for user in paths[:_MOST] for use in self._uses(user, name) if not (use.quoted or (member and use.bare))
+            use for user in paths[:MOST] for use in self._uses(user, name) if not (use.quoted or (member and use.bare))
         ]
-        return 0 < len(paths) <= _MOST and bool(uses) and all(self._evaluates(path, use, depth) for use in uses)
-
-    @remembered
-    def records(self, path: str, owner: str, name: str, depth: int = 0) -> bool | None:
-        """
-        Check whether somebody may call a function, or a method of a class, `owner`, where gradients are recorded.
-
-        True if the project does, or nothing in it uses them; None if it hands them on, to what may call them anywhere.
-        """
-        if name in {*_trained(), "__call__"}:
-            return not self._is_called_unrecorded(path, owner)
-        paths = self.graph.mentioning(path, name)
-        uses = [use for user in paths[:_MOST] for use in self._uses(user, name) if _may_be_of(owner, use)]
-        if len(paths) > _MOST or not uses:
-            return True
-        found = {self._records(path, use, depth) for use in uses}
-        return True if True in found else None if None in found else False
-
-    def _is_called_unrecorded(self, path: str, name: str) -> bool:
-        """Check whether the project calls variables that it assigns objects of a class to, and all of them so."""
-        paths = self.graph.mentioning(path, name)[:_MOST]
-        names = {bound for user in paths for bound in self._walked(user).made.get(name, ())}
-        uses = [use for user in paths for bound in names for use in self._uses(user, bound)]
-        return bool(uses) and all(use.called and self._records(path, use, 0) is False for use in uses)
-
-    def _records(self, path: str, use: Use, depth: int) -> bool | None:
-        if use.unrecorded:
-            return False
-        certain = use.called and not use.unsure
-        if not use.user or use.user.startswith("__") or use.user in _trained() or depth >= _DEEPEST:
-            return True if certain else None
-        above = self.records(path, use.around if use.member else "", use.user, depth + 1)
-        return above if certain or above is False else None
+        return 0 < len(paths) <= MOST and bool(uses) and all(self._evaluates(path, use, depth) for use in uses)
 
     def uses(self, path: str, file: str, user: str, name: str) -> bool:
         """Check whether a function in a file uses the functions of a name, which `path` defines, in evaluation only."""
@@ -124,7 +92,7 @@ class Evaluation:
         """
         paths = self.graph.mentioning(path, name)
         if (
-            len(paths) > _MOST
+            len(paths) > MOST
             or any(self.trees.of(user) is None or name in self._walked(user).renamed for user in paths)
             or not (member or name.startswith("_") or not self.is_searched(path))
         ):
@@ -139,13 +107,17 @@ class Evaluation:
         users = {user for file in files for user, names in self.graph.users(file).items() if "" in names}
         return any(self.package_of(user, word) for user in users for word in self._walked(user).searched)
 
+    def made_by(self, path: str, name: str) -> set[str]:
+        """Return the names that a file assigns what a call of a name returns."""
+        return self._walked(path).made.get(name, set())
+
     def package_of(self, path: str, name: str) -> str:
         """Return the package from which a file imports a name, or that the name is; empty without an import."""
         return self._walked(path).packages.get(name, "")
 
     def is_run(self, use: Use) -> bool:
         """Check whether what is around a use is a method that a call of a module runs."""
-        return use.member and use.user in _trained() | _fed()
+        return use.member and use.user in trained() | _fed()
 
     def asks(self, path: str, use: Use) -> bool:
         """Check whether what is around a use asks for a gradient."""
@@ -153,12 +125,17 @@ class Evaluation:
         return any(one.called and (one.user, one.around) == (use.user, use.around) for one in asking)
 
     def _evaluates(self, path: str, use: Use, depth: int) -> bool:
-        return use.evaluates or (depth < _DEEPEST and self.runs(path, use.user, member=use.member, depth=depth + 1))
+        return use.evaluates or (depth < DEEPEST and self.runs(path, use.user, member=use.member, depth=depth + 1))
+
+    def uses_in(self, path: str, name: str) -> tuple[Use, ...]:
+        """Return the uses of a name in a file; of what cannot be read one that may be for training."""
+        if self.trees.of(path) is None:
+            return (Use("", member=False, evaluates=False),)
+        return tuple(self._walked(path).uses.get(name, ()))
 
     def _uses(self, path: str, name: str) -> tuple[Use, ...]:
-        if self.trees.of(path) is None:
-            return (Use("", member=False, evaluates=False),)  # what cannot be read may train
-        return tuple(use for use in self._walked(path).uses.get(name, ()) if use.user != name)
+        """Return the uses of a name in a file that are not in functions of this name."""
+        return tuple(use for use in self.uses_in(path, name) if use.user != name)
 
     @remembered
     def _walked(self, path: str) -> Walk:
@@ -170,11 +147,6 @@ class Evaluation:
         return walk
 
 
-def _may_be_of(owner: str, use: Use) -> bool:
-    """Check whether a use of a name may be of the method of a class; of a function if there is no class."""
-    return not (use.bare if owner else use.own) and (not use.own or use.around == owner)
-
-
 @cache
 def _inferring() -> frozenset[str]:
     """Return the names of functions that are only called to infer."""
@@ -182,7 +154,7 @@ def _inferring() -> frozenset[str]:
 
 
 @cache
-def _trained() -> frozenset[str]:
+def trained() -> frozenset[str]:
     """Return the names of the methods that a call of a module runs."""
     return frozenset(framework(known).calls for known in frameworks())
 

@@ -23,9 +23,10 @@ from inplace_lint.effects import schedule
 from inplace_lint.effects.summary import Definition, Outline
 from inplace_lint.knowledge.facts import framework, frameworks
 from inplace_lint.workspace.evaluation import Evaluation, Trees
-from inplace_lint.workspace.given import Given
 from inplace_lint.workspace.import_graph import Graph
-from inplace_lint.workspace.training.leads import Lead, Leads
+from inplace_lint.workspace.training.given import Given
+from inplace_lint.workspace.training.leads import Lead, Leads, Part
+from inplace_lint.workspace.training.recorded import Recorded
 
 Target = tuple[str, str]  # the path of a file, and a name that it binds at its top level
 _MOST = 64  # definitions that are looked at for one function
@@ -42,11 +43,13 @@ class Trainers:
     _evaluation: Evaluation = field(init=False)
     _given: Given = field(init=False)
     _leads: Leads = field(init=False)
+    _recorded: Recorded = field(init=False)
 
     def __post_init__(self) -> None:
         trees = Trees(self.graph)
         self._evaluation, self._given = Evaluation(self.graph, trees), Given(self.graph, trees)
         self._leads = Leads(self.graph, trees, self._evaluation, self._trains_class)
+        self._recorded = Recorded(self.graph, self._evaluation, self._leads)
 
     def ask(self, asks: Asks) -> bool:
         """Check whether something in the project may ask for a gradient; for none of what calls pass data for."""
@@ -78,7 +81,7 @@ class Trainers:
     def record(self, asks: Asks) -> bool | None:
         """Check whether somebody may call what was run alone where gradients are recorded; None if it is handed on."""
         owner, _, name = (asks.name or "").rpartition(".")
-        return self._evaluation.records(asks.path, owner, name)
+        return self._recorded.of(Part(asks.path, owner, name))
 
     @remembered
     def _train(self, start: Target, number: bool = False) -> bool:  # noqa: FBT002 - remembered by position

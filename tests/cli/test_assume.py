@@ -404,6 +404,10 @@ class Trainer:
 UNRECORDED = {
     "with": "    def step(self):\n        with torch.no_grad():\n            self.net.bound()\n",
     "decorator": "    @torch.no_grad()\n    def step(self):\n        self.net.bound(self.bound(1))\n",
+    "of its own name": "\n\nclass Blocks:\n    @torch.no_grad()\n    def bound(self, blocks):\n"
+    "        for block in blocks:\n            block.bound()\n",
+    "beside another class": "    def step(self):\n        self.own = Trainer()\n        self.own.bound(1)\n"
+    "        with torch.no_grad():\n            self.net.bound()\n",
     "through another": "    @torch.no_grad()\n    def step(self):\n        self.keep()\n\n"
     "    def keep(self):\n        self.net.bound()\n",
     "by name": "    @torch.no_grad()\n    def step(self):\n        getattr(self.net, 'bound')()\n",
@@ -436,6 +440,10 @@ WHERE_CALLED = "gradients are recorded where `bound` is called"
 HANDED_ON = {
     "argument": ("    def step(self, run):\n        run(self.net.bound)\n", WHERE_CALLED),
     "by name": ("    def step(self, run):\n        run(self.net, 'bound')\n", WHERE_CALLED),
+    "of something": (
+        "    def step(self, it):\n        it.bound(1)\n        with torch.no_grad():\n            self.net.bound()\n",
+        WHERE_CALLED,
+    ),
     "context": (
         "    def step(self, mode):\n        with mode():\n            self.net.bound()\n",
         "`mode` leaves gradients on",

@@ -75,6 +75,8 @@ ELSEWHERE = frozenset(
         "one_hot",
         "resize_",
         "set_",
+        "as_complex",
+        "as_real",
     }
 )
 

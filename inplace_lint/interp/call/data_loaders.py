@@ -18,10 +18,16 @@ from inplace_lint.interp.outcome import Items, Results, taken
 
 
 def note(results: Results, stack: str, arguments: Arguments) -> None:
-    """Remember the data set of a loader that was made, if its class is the program's own; `stack` joins its items."""
+    """
+    Remember the data set of a loader that was made, if its class is the program's own; `stack` joins its items.
+
+    No gradient comes to what a loader yields.
+    """
     dataset = arguments.positional[0] if arguments.positional else arguments.named("dataset")
     batched = arguments.named("batch_size") != NONE
     for state, made in results:
+        if isinstance(made, Sym):
+            state.set_trait(traits.NO_GRADIENT, made.id, True)
         inner = None if dataset is None else state.instance(dataset)
         if (
             isinstance(made, Sym)

@@ -14,11 +14,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from inplace_lint.core.event import Accumulated, Spelling, Touch
+from inplace_lint.core.records import replace
 from inplace_lint.domain import tape, traits
 from inplace_lint.domain.heap import Names
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Value
 from inplace_lint.effects.write_evidence import parts as parts_of
+from inplace_lint.interp import gradients
 from inplace_lint.interp.frame import Frame, text_of
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.ir import nodes as ir
@@ -55,11 +57,14 @@ def _check(
     handed = state.trait(traits.HANDED, None) if isinstance(target, ir.Attr) else None
     if handed is not None and handed.resets:  # the call may have set the attribute anew
         parts = [part for part in parts if part >= handed.node]
-    used_up = any(tape.is_used_up(state, part) for part in parts) or any(_used_up(frame, state, added))
-    if used_up and not _is_reset(interp, frame, at, target):
+    used = [part for part in parts if tape.is_used_up(state, part)]
+    if (used or any(_used_up(frame, state, added))) and not _is_reset(interp, frame, at, target):
         framework = (interp.context.facts.get(tensor.framework) or interp.context.default()).framework
         touch = Touch(f"{framework.tensor}.+=", frame.site(at), "", text_of(target), Spelling.AUGMENTED)
-        state.report(Accumulated(framework.name, touch, state.assumptions | tensor.doubt))
+        event = Accumulated(framework.name, touch, state.assumptions | tensor.doubt)
+        why = state.nodes[used[0]].assumptions if used else frozenset[str]()
+        if not gradients.is_refuted(interp, state, replace(event, assumptions=why)):  # a setting has no history
+            state.report(event)
 
 
 def _is_reset(interp: Interpreter, frame: Frame, at: int, target: ir.Expr) -> bool:

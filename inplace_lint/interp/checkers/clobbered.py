@@ -35,6 +35,7 @@ from inplace_lint.interp.frame import text_of
 from inplace_lint.interp.transfer import lazy_view_history
 from inplace_lint.interp.transfer.index import is_constant, takes_all
 from inplace_lint.ir import nodes as ir
+from inplace_lint.knowledge.words import Moves, Result
 
 if TYPE_CHECKING:
     from inplace_lint.domain.state import State
@@ -96,11 +97,18 @@ def _report(
     together: bool = False,
     within: bool = False,
 ) -> None:
-    if write.doubt | tensor.doubt:
-        return  # whether they share memory at all is not known
+    if write.doubt | tensor.doubt or _keeps_values(call, write):
+        return  # whether they share memory at all is not known, or the values are as they were
     assumptions = call.state.assumptions | write.assumptions
     read = call.touch(part, expr, tensor)
     call.state.report(Clobbered(call.facts.framework.name, write.touch, read, other, assumptions, together, within))
+
+
+def _keeps_values(call: Call, write: Write) -> bool:
+    """Check whether a write takes axes of size 1 away: what `squeeze_` is named after views all, in its order."""
+    forms = call.facts.forms(write.touch.op.removesuffix("_")) if write.touch.op.endswith("_") else ()
+    results = [fact for form in forms for fact in form.returns]
+    return bool(results) and all(one.kind is Result.VIEW and one.moves is Moves.ALL for one in results)
 
 
 def _check(call: Call, part: str, expr: ir.Name, ref: Ref, tensor: Tensor) -> None:

@@ -53,7 +53,7 @@ def check_read(call: Call, part: str, expr: ir.Name, tensor: Tensor, known: Writ
     if known.touch.flag is not None or not tensor.sure or known.doubt | tensor.doubt:
         return  # whether they share memory at all is not known
     name = frame.env.id, expr.id
-    if (is_blank(call, tensor) or _is_own_copy(call, tensor)) and not _is_set_here(call, tensor, name):
+    if (is_blank(call, tensor, zero=True) or _is_own_copy(call, tensor)) and not _is_set_here(call, tensor, name):
         return  # whoever reads it is to read these values: it had none before, or another tensor has them
     if name not in known.names | known.through:
         return
@@ -125,10 +125,14 @@ def is_argument(call: Call, name: str) -> bool:
     return isinstance(scope, Names) and scope.bound.get(name) == min(scope.bound.values())
 
 
-def is_blank(call: Call, tensor: Tensor) -> bool:
-    """Check whether a tensor is memory that was made without values, or a part of it: it is there to be written."""
-    made = _made(call, tensor)
-    return made is not None and made.op in call.facts.framework.blank
+def is_blank(call: Call, tensor: Tensor, *, zero: bool = False) -> bool:
+    """
+    Check whether a tensor is memory that was made without values, or a part of it: it is there to be written.
+
+    `zero`: so is memory that was made of zeros, for a function that it is passed to.
+    """
+    made, framework = _made(call, tensor), call.facts.framework
+    return made is not None and (made.op in framework.blank or (zero and made.op in framework.zeroed))
 
 
 def fills(call: Call, tensor: Tensor, write: Write) -> bool:

@@ -24,8 +24,9 @@ from inplace_lint.core.records import replace
 from inplace_lint.domain import origins
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Builtin, ClassValue, Closure, Const, Dotted, Tuple, Value
+from inplace_lint.effects.write_evidence import parts as parts_of
 from inplace_lint.interp.control import exclusive, path_condition
-from inplace_lint.interp.frame import Frame
+from inplace_lint.interp.frame import Frame, text_of
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Flow, Outcome, Outcomes, Raised, Results
 from inplace_lint.interp.pylib import type_tests
@@ -109,13 +110,25 @@ def _try(interp: Interpreter, frame: Frame, state: State, node: ir.Try) -> Outco
         else:
             outcomes.append(outcome)
     if not inside or not all(outcome.error is not None and outcome.error.cls is not None for outcome in inside):
-        for handler in node.handlers:
+        for handler in (one for one in node.handlers if not _lacks_nothing(interp, frame, start, node, one)):
             path = start.fork()
             path.assume("an exception is raised and handled")
             outcomes.extend(_handle(interp, frame, path, handler, Raised(None, frame.site(node.at))))
     if node.finalbody:
         outcomes = [final for outcome in outcomes for final in _finally(interp, frame, node, outcome)]
     return interp.fuel.limited(outcomes)
+
+
+def _lacks_nothing(interp: Interpreter, frame: Frame, start: State, node: ir.Try, handler: ir.Handler) -> bool:
+    """Check whether a handler is for an attribute that is missing, and all that is called is what a framework has."""
+    if handler.type is None or _types(handler.type) != {"AttributeError"}:
+        return False
+    called = [part.func for part in parts_of(node.body) if isinstance(part, ir.Call)]
+    read = sum(isinstance(part, ir.Attr) for part in parts_of(node.body))
+    if not called or read != sum(text_of(func).count(".") for func in called if isinstance(func, ir.Attr)):
+        return False
+    values = [value for func in called for _, value in interp.evaluate(frame, start.fork(), func)[:1]]
+    return all(isinstance(value, Dotted) and bool(interp.context.forms(value.name)) for value in values)
 
 
 def _instead_of_import(interp: Interpreter, frame: Frame, node: ir.Try) -> ir.Handler | None:

@@ -84,6 +84,8 @@ def is_unknown(interp: Interpreter, state: State, value: Value) -> bool:
                 inner = Sym(SymId(owner))
             case (origins.ATTRIBUTE | origins.ITEM | origins.RESULT, owner, *_):
                 inner = owner
+            case (origins.CALL, str(name), *_):
+                inner = Dotted(name)
             case (origins.PARAMETER, *_):
                 return True
             case _:
@@ -95,5 +97,8 @@ def is_unknown(interp: Interpreter, state: State, value: Value) -> bool:
 
 def _is_unread(interp: Interpreter, value: Dotted) -> bool:
     top, framework = value.name.partition(".")[0], interp.context.default().framework
+    facts = interp.context.facts_of(value.name)
+    if facts is not None and "._" in value.name and not facts.forms(value.name):
+        return True  # an inner part of a framework, such as a guard of its dispatcher
     known = top in interp.context.roots or top in sys.stdlib_module_names
     return not (known or top in framework.arrays or top in framework.neutral)

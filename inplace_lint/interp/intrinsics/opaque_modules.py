@@ -220,6 +220,8 @@ def assumed_parameter(state: State, tensor: Tensor, framework: Framework) -> fro
     key = state.symbols.keys[number]
     if is_named_as_parameter(state, Sym(number), framework.parameters):
         assert isinstance(key, tuple)
+        if _is_operand(state, SymId(key[1]), framework):
+            return None
         return frozenset({f"`{key[2]}` is a parameter"})
     match key:
         case (origins.LISTED, *_):
@@ -239,6 +241,16 @@ def is_named_as_parameter(state: State, value: Value, named: Container[str]) -> 
     match state.symbols.key(value) if isinstance(value, Sym) else None:
         case (origins.ATTRIBUTE, int(), str(name)):
             return name in named
+        case _:
+            return False
+
+
+def _is_operand(state: State, number: SymId, framework: Framework) -> bool:
+    """Check whether an unknown value is what a class is given for an operator that it defines: that is no module."""
+    operators = {*framework.binary.values(), *framework.augmented.values(), *framework.compare.values()}
+    match state.symbols.keys[number]:
+        case (origins.PARAMETER, str(name), *_):
+            return name in operators
         case _:
             return False
 

@@ -8,11 +8,15 @@ from inplace_lint.core.records import replace
 from inplace_lint.domain import origins, traits, unknown_history, used_gradients
 from inplace_lint.domain.heap import ListObject, Node, Storage, Tensor, Write
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NOT_TENSORS, Const, Ref, SliceValue, Sym, SymId, Tuple, Value
+from inplace_lint.domain.values import NOT_TENSORS, ClassValue, Const, Ref, SliceValue, Sym, SymId, Tuple, Value
 from inplace_lint.interp.frame import Arguments, Frame, Variable
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import opaque_modules
 from inplace_lint.knowledge.facts import Facts
+
+_DEEPEST = 8
+_INSIDE = frozenset({origins.ITEM, origins.ROW, origins.TURN})  # values that are part of another
+_FILLING = ("append", "extend", "insert")
 
 
 def framework_of(interp: Interpreter, state: State, value: Value) -> Facts | None:
@@ -55,9 +59,14 @@ def materialise(interp: Interpreter, state: State, value: Value, framework: str 
     trained = not nodes and state.has_trait(traits.HAS_USED_GRADIENT, value.id)
     floating = state.trait(traits.FLOATING_DTYPE, value.id) or ""
     truths = unknown_history.is_truth(state, value)
+    key = state.symbols.keys[value.id]
+    inside = isinstance(key, tuple) and key[0] in _INSIDE
+    data = truths or state.has_trait(traits.NO_GRADIENT, value.id)
+    data = data or (inside and not nodes and unknown_history.has_no_gradient(state, value))
     tensor = Tensor(
         storage=state.new_storage(),
-        rg=True if trained else False if truths or state.has_trait(traits.NO_GRADIENT, value.id) else None,
+        doubt=_doubt(interp, state, value) if inside else frozenset(),
+        rg=True if trained else False if data else None,
         leaf=trained or None,
         nodes=() if truths else nodes,
         sure=value.kind in {"tensor", "input"},
@@ -68,6 +77,31 @@ def materialise(interp: Interpreter, state: State, value: Value, framework: str 
         framework=framework or interp.context.default().framework.name,
     )
     return state.tensor_of(value, tensor)
+
+
+def _doubt(interp: Interpreter, state: State, value: Sym) -> frozenset[str]:
+    """
+    Return the assumption that an item of an attribute is a tensor, if methods of the program fill that of a library.
+
+        def add_param_group(self, group): self.param_groups.append(group)    # of values that are no tensors, too
+    """
+    for _ in range(_DEEPEST):
+        match state.symbols.keys[value.id]:
+            case (origins.ITEM | origins.ROW | origins.TURN, Sym() as outer, *_):
+                value = outer
+            case (origins.ATTRIBUTE, Ref() as owner, str(name)) if (instance := state.instance(owner)) is not None:
+                filling = {f"{name}.{method}" for method in _FILLING}
+                known = (
+                    interp.context.definition_at(base.slice)
+                    for base in interp.context.mro(instance.cls)
+                    if isinstance(base, ClassValue)
+                )
+                methods = (method for one in known if one is not None for method in one.methods)
+                fills = any(call.partition(".")[2] in filling for method in methods for call in method.calls)
+                return frozenset({f"what `{name}` holds is a tensor"}) if fills else frozenset()
+            case _:
+                break
+    return frozenset()
 
 
 def show(state: State, value: Value) -> None:

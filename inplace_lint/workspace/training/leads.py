@@ -99,7 +99,7 @@ class Leads:
         uses = self.evaluation.all_uses(part.path, part.name, member=bool(part.owner))
         if uses is None:
             return None
-        known = ((user, use, self._is(part, user, use)) for user, use in uses)
+        known = ((user, use, self.is_use(part, user, use)) for user, use in uses)
         return [(user, use, bool(sure)) for user, use, sure in known if sure is not False]
 
     def _above(self, path: str, use: Use) -> Part | bool | None:
@@ -133,7 +133,7 @@ class Leads:
         """Check whether a class of this name, anywhere in the project, has a constructor that makes parts."""
         return any(name in self._receivers(file).holders for file in self.graph.mentioning(path, f"class {name}"))
 
-    def _is(self, part: Part, path: str, use: Use) -> bool | None:
+    def is_use(self, part: Part, path: str, use: Use) -> bool | None:
         """Check whether a use of a name is one of a function, or of a method of a class; None if it may be one."""
         if use.receiver and self._is_foreign(path, use.receiver):
             return False

@@ -20,6 +20,7 @@ from inplace_lint.effects.mode_conditions import Conditions, Sides, in_evaluatio
 from inplace_lint.knowledge.facts import framework, frameworks, load
 from inplace_lint.knowledge.words import OPERATOR
 
+_OFF = frozenset({"mode:grad=False", "mode:inference"})
 _RECORDS_NOTHING = "forward"  # the method of a custom function that runs with gradients off
 
 
@@ -331,10 +332,12 @@ def _operators() -> frozenset[str]:
 
 @cache
 def _unrecorded() -> frozenset[str]:
-    """Return the names of the modes without gradients: those that the frameworks' messages and cures spell out."""
+    """Return the last words of the modes without gradients: those of facts, and those that cures spell out."""
     known = [framework(name) for name in frameworks()]
     spelled = [text for one in known for text in (one.says.get("no_grad", ""), one.words.get("infer", "")) if text]
-    return frozenset(text.removesuffix("()").rpartition(".")[2] for text in spelled)
+    rows = (row for name in frameworks() for row in load(name).rows.items())
+    off = (name for name, forms in rows if forms[0].get("act") in _OFF)
+    return frozenset(text.removesuffix("()").rpartition(".")[2] for text in (*spelled, *off))
 
 
 def _only_target(node: ast.AST) -> str:

@@ -1,0 +1,334 @@
+"""
+What the calls of a project pass for a parameter: data, something that is trained, or what nobody in it makes.
+
+    compute_loss = ComputeLoss(model)
+    for images, targets in loader:                     # what a loop that runs backward goes through is data
+        loss = compute_loss(model(images), targets)    # the first is trained, the second is data
+        loss.backward()
+
+    heatmap = torch.zeros(8, 8)
+    draw(heatmap, box)                               # so is what a framework's function has made
+
+    def forward(self, x, laplacian):
+        for layer in self.layers:
+            x = layer(x, laplacian)                  # handed on: what the callers of this function pass is asked
+
+A call that passes data says what a parameter is for, unless another one passes something that is trained. What most
+calls pass is not known: it says nothing. Nor does what comes first in the call of a module that nothing calls: such are
+activations. What comes after it, and is only handed on, is side information. Syntax decides, of the files that import
+the function.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple, TypeGuard
+
+from inplace_lint.core.remembered import remembered
+from inplace_lint.knowledge.facts import framework, frameworks
+from inplace_lint.workspace.evaluation import Trees
+from inplace_lint.workspace.import_graph import Graph
+from inplace_lint.workspace.training.passed import Bound, Function, Handed, Passed, functions_in, within
+from inplace_lint.workspace.training.uses import last_word
+
+_MOST = 60  # files that import a function, which are parsed; one that more of them do is used for many things
+_Part = tuple[str, str, str]  # the path of a file, a function or method by its qualified name, a parameter
+
+
+class _Place(NamedTuple):
+    """
+    A parameter of a function: its position among those that a call passes; None for one that is passed by name only.
+
+    `word` is the last name of what is called, `makes` whether that is a class whose objects are.
+    """
+
+    word: str
+    makes: bool
+    position: int | None
+    param: str
+
+    @property
+    def is_side(self) -> bool:
+        """Whether it comes after the first argument of a call of a module's object."""
+        return self.makes and self.position != 0
+
+
+@dataclass
+class Given:
+    """What the files that a graph knows pass for parameters, found on demand."""
+
+    graph: Graph
+    trees: Trees
+
+    @remembered
+    def is_data(self, part: _Part) -> bool:
+        """
+        Check whether calls say that no gradient comes to a parameter.
+
+        Some call passes data for it, or all hand on what comes from outside of the project beside an activation; and
+        none passes something that is trained.
+        """
+        found, waiting, seen = set[Passed](), [part], {part}
+        while waiting:
+            one = waiting.pop()
+            passed = self._passed(one)
+            if not passed:
+                found.add(self._from_outside(one, started=one == part))
+            for handed in passed:
+                if handed.kind is not Passed.HANDED:
+                    found.add(handed.kind)
+                    continue
+                outer = {(*handed.within, name) for name in handed.params} - seen
+                waiting.extend(sorted(outer))
+                seen |= outer
+        return Passed.TRAINED not in found and (Passed.DATA in found or found == {Passed.HANDED})
+
+    def _from_outside(self, part: _Part, *, started: bool) -> Passed:
+        """Return what a parameter is that no call passes; a module that is trained as a whole is called on data."""
+        path, qualname, _ = part
+        owner, _, name = qualname.rpartition(".")
+        bases = next((cls.bases for cls in ast.walk(self._tree(path)) if _is_class(cls, owner)), [])
+        if not started and name in _called() and not _whole().isdisjoint(map(last_word, bases)):
+            return Passed.DATA
+        return Passed.HANDED if self._is_side(part, started=started) else Passed.UNKNOWN
+
+    def _is_side(self, part: _Part, *, started: bool) -> bool:
+        """
+        Check whether a parameter that no call passes is side information.
+
+        It comes after an activation in the call of a module, which does nothing but hand it on to its own parts, beside
+        what other parts have returned. Where it was handed on to what was asked for, that is seen.
+        """
+        place = self._place(part)
+        if place is None or not place.is_side:
+            return False
+        path, qualname, param = part
+        function = _find(self._tree(path), qualname)
+        return not started or (function is not None and self._calls(path).scope(function).is_carried(param))
+
+    @remembered
+    def _place(self, part: _Part) -> _Place | None:
+        path, qualname, param = part
+        owner, _, name = qualname.rpartition(".")
+        function = _find(self._tree(path), qualname)
+        if function is None:
+            return None
+        names = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
+        is_bound = bool(owner) and "staticmethod" not in map(last_word, function.decorator_list)
+        names, makes = names[is_bound:], is_bound and name in _called()
+        position = names.index(param) if param in names else None
+        if position is None and param not in {argument.arg for argument in function.args.kwonlyargs}:
+            return None
+        return _Place(owner if makes else name, makes, position, param)
+
+    @remembered
+    def _passed(self, part: _Part) -> tuple[Handed, ...]:
+        """Return what each call passes for a parameter."""
+        path, qualname, _ = part
+        place = self._place(part)
+        if place is None:
+            return ()
+        owner, _, name = qualname.rpartition(".")
+        users = self.graph.users(path)
+        paths = [path, *(user for user, known in users.items() if not known.isdisjoint({owner or name, "", "*"}))]
+        if len(paths) > _MOST:
+            return ()
+        return tuple(handed for user in paths for handed in self._calls(user).passed(user, place))
+
+    @remembered
+    def _calls(self, path: str) -> _Calls:
+        return _Calls(self._tree(path))
+
+    def _tree(self, path: str) -> ast.Module:
+        return self.trees.of(path) or ast.Module([], [])
+
+
+@cache
+def _called() -> frozenset[str]:
+    """Return the names of the methods that a call of an object runs."""
+    return frozenset({"__call__", *(framework(known).calls for known in frameworks())})
+
+
+@cache
+def _whole() -> frozenset[str]:
+    """Return the last names of the classes of modules that are trained as a whole."""
+    return frozenset(one.rpartition(".")[2] for known in frameworks() for one in framework(known).trained)
+
+
+def _is_class(node: ast.AST, name: str) -> TypeGuard[ast.ClassDef]:
+    return isinstance(node, ast.ClassDef) and node.name == name
+
+
+def _find(tree: ast.Module, qualname: str) -> Function | None:
+    return next((node for name, node in functions_in(tree) if name == qualname), None)
+
+
+class _Calls:
+    """
+    The calls of a file by the last name of what is called, with the scope of each.
+
+    `made` are the names that hold what a call returned, alone or among others; `items` those of a loop over others.
+    """
+
+    def __init__(self, tree: ast.Module) -> None:
+        self.imports = _imports(tree)
+        self.functions = _functions(tree, self.imports)
+        self.settings = dict(_settings(tree))
+        self.names: dict[ast.AST, str] = {node: name for name, node in functions_in(tree)}
+        self.calls: dict[str, list[tuple[ast.AST, ast.Call]]] = {}
+        self.made: dict[str, set[str]] = {}
+        self.items: dict[str, set[str]] = {}
+        self._bound: dict[ast.AST, Bound] = {}
+        for scope in (tree, *(node for node in ast.walk(tree) if isinstance(node, Function))):
+            for node in within(scope):
+                self._visit(scope, node)
+
+    def _visit(self, scope: ast.AST, node: ast.AST) -> None:
+        match node:
+            case ast.Call(function, arguments):
+                self.calls.setdefault(_called_word(function), []).append((scope, node))
+                if isinstance(function, ast.Attribute) and function.attr in {"append", "add_module"}:
+                    self._make([function.value], arguments)
+            case ast.Assign(targets, value):
+                self._make(targets, [value])
+            case ast.For(target, iterable) | ast.comprehension(target, iterable):
+                for of, name in _items(iterable, target):
+                    self.items.setdefault(of, set()).add(name)
+            case _:
+                pass
+
+    def _make(self, targets: Sequence[ast.expr], values: Iterable[ast.expr]) -> None:
+        """Note that targets hold what the calls in some values return: modules, or lists of them."""
+        names = {last_word(target) for target in targets} - {""}
+        for part in (inner for value in values for inner in _parts(value)):
+            known = self.made if isinstance(part, ast.Call) else self.items
+            known.setdefault(_called_word(part), set()).update(names)
+
+    def passed(self, path: str, place: _Place) -> Iterator[Handed]:
+        """Yield what the calls of a function pass for a parameter, or those of the objects that a class makes."""
+        for name in sorted(self._holders(place.word)) if place.makes else (place.word,):
+            for scope, call in self.calls.get(name, ()):
+                value = _argument(call, place)
+                if value is not None:
+                    yield self.scope(scope).passed(value, (path, self.names.get(scope, "")))
+
+    def _holders(self, word: str) -> set[str]:
+        """Return the names that hold what a class made, and those of loops over what holds it."""
+        found = set(self.made.get(word, ()))
+        waiting = [*found]
+        while waiting:
+            more = self.items.get(waiting.pop(), set()) - found
+            found |= more
+            waiting.extend(more)
+        return found
+
+    def scope(self, scope: ast.AST) -> Bound:
+        """Return the variables of a function."""
+        if scope not in self._bound:
+            self._bound[scope] = Bound(scope, self.functions, self.settings.get(scope, frozenset()), self.imports)
+        return self._bound[scope]
+
+
+def _parts(value: ast.expr) -> Iterator[ast.Call | ast.Name]:
+    """Yield the call that a value is, those in lists of it, and the names of lists that it is made of."""
+    match value:
+        case ast.Call(_, arguments):
+            yield value
+            for one in arguments:
+                inner = one.value if isinstance(one, ast.Starred) else one
+                if isinstance(inner, ast.Name | ast.List | ast.Tuple | ast.ListComp | ast.GeneratorExp):
+                    yield from _parts(inner)
+        case ast.Name():
+            yield value
+        case ast.List(items) | ast.Tuple(items):
+            yield from (part for item in items for part in _parts(item))
+        case ast.ListComp(element) | ast.GeneratorExp(element):
+            yield from _parts(element)
+        case _:
+            pass
+
+
+def _items(iterable: ast.expr, target: ast.expr) -> Iterator[tuple[str, str]]:
+    """Yield the names of what a loop goes through, each with the name of its items."""
+    match iterable, target:
+        case ast.Call(ast.Name("zip"), lists), ast.Tuple(names):
+            for each, name in zip(lists, names, strict=False):
+                yield from _items(each, name)
+        case ast.Call(ast.Name("enumerate"), [inner, *_]), ast.Tuple([_, name]):
+            yield from _items(inner, name)
+        case ast.Call(ast.Name("reversed" | "list" | "tuple"), [inner]), _:
+            yield from _items(inner, target)
+        case ast.Name() | ast.Attribute() | ast.Subscript(), ast.Name(name):
+            yield _called_word(iterable), name
+        case _:
+            pass
+
+
+def _called_word(node: ast.expr) -> str:
+    """Return the last name of what is called, of a list for an item of it, and of what a call calls."""
+    while isinstance(node, ast.Subscript | ast.Call):
+        node = node.value if isinstance(node, ast.Subscript) else node.func
+    return last_word(node)
+
+
+def _argument(call: ast.Call, place: _Place) -> ast.expr | None:
+    """Return what a call passes for a parameter; None where that is not written there."""
+    named = next((one.value for one in call.keywords if one.arg == place.param), None)
+    if named is not None or place.position is None:
+        return named
+    before = call.args[: place.position + 1]
+    if len(before) <= place.position or any(isinstance(one, ast.Starred) for one in before):
+        return None
+    return before[place.position]
+
+
+def _imports(tree: ast.Module) -> dict[str, str]:
+    """Return the whole names of what a file imports, with dots in front where they begin in its own package."""
+    found: dict[str, str] = {}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names):
+                found.update(
+                    (one.asname, one.name) if one.asname else (one.name.partition(".")[0],) * 2 for one in names
+                )
+            case ast.ImportFrom(module, names, level):
+                found.update((one.asname or one.name, f"{'.' * level}{module or ''}.{one.name}") for one in names)
+            case _:
+                pass
+    return found
+
+
+def _settings(tree: ast.Module) -> Iterator[tuple[ast.AST, frozenset[str]]]:
+    """Yield the methods of classes, with the attributes that these assign nothing but numbers, texts and the like."""
+    for cls in (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)):
+        methods = [node for node in cls.body if isinstance(node, Function)]
+        plain: set[ast.expr] = set()
+        for method in methods:
+            known = _plain_parameters(method) if method.name == "__init__" else frozenset()
+            for node in ast.walk(method):
+                if isinstance(node, ast.Assign) and (
+                    isinstance(node.value, ast.Constant) or last_word(node.value) in known
+                ):
+                    plain.update(node.targets)
+        stored = [node for node in ast.walk(cls) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)]
+        others = {node.attr for node in stored if node not in plain}
+        settings = frozenset(node.attr for node in stored if node.attr not in others)
+        yield from ((method, settings) for method in methods)
+
+
+def _plain_parameters(function: Function) -> frozenset[str]:
+    """Return the parameters whose defaults are numbers, texts and the like."""
+    given = function.args
+    pairs = [*zip(reversed([*given.posonlyargs, *given.args]), reversed(given.defaults), strict=False)]
+    pairs += ((param, value) for param, value in zip(given.kwonlyargs, given.kw_defaults, strict=True) if value)
+    return frozenset(param.arg for param, value in pairs if isinstance(value, ast.Constant) and value.value is not None)
+
+
+def _functions(tree: ast.Module, imports: Iterable[str]) -> frozenset[str]:
+    """Return the names of functions of a file, of what it imports and of Python's own functions: no layer is one."""
+    own = (node.name for node in ast.walk(tree) if isinstance(node, Function))
+    return frozenset((*dir(builtins), *imports, *own))

@@ -1,0 +1,221 @@
+"""
+What an expression passes: data, something that is trained, or what the function around it is itself given.
+
+    def forward(self, x, adjacency):
+        x = self.embed(x)                  # what a layer returns may be trained
+        mask = torch.ones(3)               # what a framework's function makes is data
+        return self.conv(x, adjacency)     # `adjacency` is handed on
+
+Syntax decides, in one function.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import IntEnum
+from functools import cache
+from typing import NamedTuple
+
+from inplace_lint.knowledge.facts import framework, frameworks, load
+from inplace_lint.workspace.training.uses import last_word
+
+_DEEPEST = 10  # expressions and variables that lead to each other
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+class Passed(IntEnum):
+    """What an argument is; of several parts the highest."""
+
+    DATA = 0
+    HANDED = 1
+    UNKNOWN = 2
+    TRAINED = 3
+
+
+class Handed(NamedTuple):
+    """
+    What a call passes: its kind, and what it is made of where that is handed on.
+
+    These are `params` of the function that the call is in: the path of its file, and its qualified name.
+    """
+
+    kind: Passed
+    within: tuple[str, str]
+    params: frozenset[str]
+
+
+def functions_in(tree: ast.Module) -> Iterator[tuple[str, Function]]:
+    """Yield the functions of a file and the methods of its classes, with their qualified names."""
+    waiting: list[tuple[str, ast.stmt]] = [("", node) for node in tree.body]
+    while waiting:
+        prefix, node = waiting.pop()
+        if isinstance(node, Function):
+            yield f"{prefix}{node.name}", node
+        elif isinstance(node, ast.ClassDef):
+            waiting.extend((f"{prefix}{node.name}.", part) for part in node.body)
+
+
+def within(scope: ast.AST) -> Iterator[ast.AST]:
+    """Yield what is in a function, without the functions in it."""
+    waiting = list(ast.iter_child_nodes(scope))
+    while waiting:
+        node = waiting.pop()
+        if not isinstance(node, Function):
+            yield node
+            waiting.extend(ast.iter_child_nodes(node))
+
+
+class Bound:
+    """
+    The variables of a function, with the expressions that they are bound to, or that are put into them.
+
+    `settings` are attributes of `self`; `imports` the whole names of what the file imports.
+    """
+
+    def __init__(
+        self, scope: ast.AST, functions: frozenset[str], settings: frozenset[str], imports: Mapping[str, str]
+    ) -> None:
+        self.functions, self.settings, self.imports = functions, settings, imports
+        self._asked: set[str] = set()
+        self._handed: set[str] = set()
+        self.values: dict[str, list[ast.expr | ast.arg | None]] = {}
+        self._nodes = list(within(scope))
+        for node in self._nodes:
+            match node:
+                case ast.Assign(targets, value):
+                    for target in targets:
+                        self._bind(target, value)
+                case ast.AnnAssign(target, _, value) | ast.AugAssign(target, _, value) | ast.NamedExpr(target, value):
+                    self._bind(target, value)
+                case ast.For(target, iterable, body) | ast.AsyncFor(target, iterable, body):
+                    self._bind(target, ast.Constant(0) if _trains(body, target) else iterable)
+                case ast.arg(name):
+                    self.values.setdefault(name, []).append(node)
+                case ast.Attribute(ast.Name(name), word) if word.removesuffix("_") in _flags():
+                    self.values.setdefault(name, []).append(None)  # it may be told to require grad
+                case _:
+                    pass
+
+    def _bind(self, target: ast.expr, value: ast.expr | None) -> None:
+        if isinstance(target, ast.Subscript | ast.Attribute) and isinstance(target.value, ast.Name):
+            self.values.setdefault(target.value.id, []).append(value)
+        for node in ast.walk(target):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                self.values.setdefault(node.id, []).append(value)
+
+    def passed(self, node: ast.expr, function: tuple[str, str]) -> Handed:
+        """Return what a call in a function passes with an expression."""
+        self._handed.clear()
+        kind = self._kind(node, 0)
+        return Handed(kind, function, frozenset(self._handed))
+
+    def is_carried(self, param: str) -> bool:
+        """Check whether a parameter is only handed on to parts of an object, each time after what one has returned."""
+        uses = sum(isinstance(node, ast.Name) and node.id == param for node in self._nodes)
+        calls = [node for node in self._nodes if isinstance(node, ast.Call)]
+        return uses > 0 and uses == sum(self._carries(call, param) for call in calls)
+
+    def _carries(self, call: ast.Call, param: str) -> bool:
+        """Check whether a call of what is no function passes a parameter, once, after something that is trained."""
+        given = [*call.args, *(one.value for one in call.keywords)]
+        places = [place for place, one in enumerate(given) if isinstance(one, ast.Name) and one.id == param]
+        if not places or self._kind(call, 0) is not Passed.TRAINED:
+            return False
+        return any(self._kind(one, 0) is Passed.TRAINED for one in given[: places[0]])
+
+    def _kind(self, node: ast.expr | ast.arg | None, depth: int) -> Passed:
+        """Return what an expression is: what calls of anything but a framework's functions return may be trained."""
+        if depth > _DEEPEST:
+            return Passed.UNKNOWN
+        match node:
+            case ast.Constant() | ast.Compare():
+                return Passed.DATA
+            case ast.arg() | ast.Name():
+                return self._name(node, depth)
+            case ast.Attribute(ast.Name("self"), name):
+                return Passed.DATA if name in self.settings else Passed.UNKNOWN
+            case ast.Attribute(value, _) | ast.Subscript(value, _) | ast.UnaryOp(_, value):
+                return self._kind(value, depth + 1)
+            case ast.BinOp(left, _, right) | ast.IfExp(_, left, right):
+                return self._most((left, right), depth)
+            case ast.Tuple(items) | ast.List(items):
+                return self._most(items, depth) if items else Passed.UNKNOWN
+            case ast.Call(function, _, keywords) if self._makes(function, keywords):
+                return Passed.DATA
+            case ast.Call(function, arguments, keywords):
+                return self._called(function, [*arguments, *(one.value for one in keywords)], depth)
+            case _:
+                return Passed.UNKNOWN
+
+    def _name(self, node: ast.arg | ast.Name, depth: int) -> Passed:
+        if isinstance(node, ast.arg):
+            self._handed.add(node.arg)
+            return Passed.HANDED
+        return Passed.UNKNOWN if node.id == "self" else self._variable(node.id, depth)
+
+    def _variable(self, name: str, depth: int) -> Passed:
+        if name in self._asked:
+            return Passed.DATA  # what a variable is made of itself changes nothing
+        self._asked.add(name)
+        found = self._most(self.values.get(name) or (None,), depth)
+        self._asked.remove(name)
+        return found
+
+    def _called(self, function: ast.expr, arguments: Sequence[ast.expr], depth: int) -> Passed:
+        inner = self._most(arguments, depth) if arguments else Passed.DATA
+        root = function
+        while isinstance(root, ast.Attribute | ast.Subscript):
+            root = root.value
+        match function:
+            case ast.Attribute(value, name) if not (isinstance(root, ast.Name) and root.id in self.functions):
+                of = self._kind(value, depth + 1)
+                is_layer = of is Passed.UNKNOWN or (of is Passed.HANDED and not _is_of_tensor(name))
+                made = Passed.TRAINED if is_layer and arguments else of  # a layer, such as `self.head(x)`
+                return Passed.TRAINED if inner is Passed.TRAINED else made
+            case ast.Name(name) if name not in self.functions:
+                return Passed.TRAINED
+            case ast.Subscript():
+                return Passed.TRAINED
+            case _:
+                return inner
+
+    def _makes(self, function: ast.expr, keywords: Sequence[ast.keyword]) -> bool:
+        """Check whether a call is of a framework's function that makes a tensor, which is not told to require grad."""
+        name, _, rest = (
+            ast.unparse(function).partition(".") if isinstance(function, ast.Name | ast.Attribute) else ("",) * 3
+        )
+        whole = self.imports.get(name, "")
+        known = next((one for one in frameworks() if whole.partition(".")[0] in framework(one).packages), None)
+        if known is None or any(keyword.arg == framework(known).requires_grad for keyword in keywords):
+            return False
+        return _is_factory(known, f"{whole}.{rest}" if rest else whole)
+
+    def _most(self, nodes: Iterable[ast.expr | ast.arg | None], depth: int) -> Passed:
+        return max((self._kind(node, depth + 1) for node in nodes), default=Passed.UNKNOWN)
+
+
+@cache
+def _flags() -> frozenset[str]:
+    return frozenset(framework(known).requires_grad for known in frameworks())
+
+
+@cache
+def _is_of_tensor(name: str) -> bool:
+    """Check whether tensors have a method of a name."""
+    return any(load(known).forms(f"{framework(known).tensor}.{name}") for known in frameworks())
+
+
+@cache
+def _is_factory(known: str, name: str) -> bool:
+    """Check whether a function of a framework makes a leaf that requires no grad by default."""
+    results = [form.returns[-1] for form in load(known).forms(name) if form.returns]
+    return bool(results) and all(one.leaf and one.rg is not None for one in results)
+
+
+def _trains(body: Sequence[ast.stmt], target: ast.expr) -> bool:
+    """Check whether backward runs in a loop, from another value than its own: it goes through batches of a training."""
+    own = {node.id for node in ast.walk(target) if isinstance(node, ast.Name)}
+    nodes = (inner for node in body for inner in ast.walk(node))
+    calls = [node.func for node in nodes if isinstance(node, ast.Call) and last_word(node.func) == "backward"]
+    return any(not (isinstance(call, ast.Attribute) and last_word(call.value) in own) for call in calls)
