@@ -198,6 +198,13 @@ def of_view(binding: Binding, fact: ReturnFact, source: Tensor) -> Layout:
     return Layout(sizes=sizes, strides=strides, contiguous=found)
 
 
+def added(binding: Binding, fact: ReturnFact) -> list[int] | None:
+    """Return the axes that a pattern adds, and along which elements repeat; None where no pattern says that."""
+    if fact.shape is None or fact.shape.rule is not ShapeRule.REARRANGE:
+        return None
+    return shape_rules.repeated(fact.shape, CallOperands(binding))
+
+
 def laid(binding: Binding, fact: ReturnFact, source: Tensor, place: int) -> Tensor:
     """Return the tensor that a view is made of: a vector lies along its axis of a grid before it is expanded."""
     if fact.shape is None or fact.shape.rule is not ShapeRule.GRID or source.sizes is None:
