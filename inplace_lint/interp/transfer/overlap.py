@@ -182,7 +182,7 @@ def clash(written: Part | None, other: Part | None, symbols: Symbols, *, expands
     if max(len(left), len(right)) > 1:
         return False
     if moves == {"axes"}:
-        return not left or not right or _differ(left[0], right[0])
+        return _axes_meet(left, right, expands=expands)
     if moves == {"row"}:
         one_is_all = not left or not right  # of two rows, nobody knows
         return one_is_all and not expands and all(move != "axes" for move, _, _ in written[:shared])
@@ -194,6 +194,13 @@ def clash(written: Part | None, other: Part | None, symbols: Symbols, *, expands
             return False
         return _common(mine, others)
     return False
+
+
+def _axes_meet(left: Part, right: Part, *, expands: bool) -> bool:
+    """Check whether axes in another order make other elements meet; of axes that are left out, they have size 1."""
+    if expands and not left and right[0][1] == _ADDED:
+        return False
+    return not left or not right or _differ(left[0], right[0])
 
 
 def with_operand(call: Call, fact: WriteFact, tensor: Tensor) -> frozenset[str] | None:
