@@ -231,7 +231,7 @@ def definition(path: str, node: ast.stmt, names: Names, owner: ast.ClassDef | No
     methods: tuple[Definition, ...] = ()
     if isinstance(node, ast.ClassDef):
         kind, name = "class", node.name
-        bases = tuple(spelled(base) for base in node.bases)
+        bases = tuple(spelled(base.value if isinstance(base, ast.Subscript) else base) for base in node.bases)
         for part in (*node.decorator_list, *node.bases, *node.keywords):
             gather(part, words)
         methods = _methods(path, node, names, words)
