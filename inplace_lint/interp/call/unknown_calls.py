@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from inplace_lint.core.records import replace
 from inplace_lint.domain import origins, traits, unknown_history
-from inplace_lint.domain.heap import DictObject, ListObject, View
+from inplace_lint.domain.heap import DictObject, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NodeId, Ref, Sym, Value
 from inplace_lint.interp.call import module_registry
@@ -54,7 +54,7 @@ def unknown_call(
     materialise.remember_history(
         state, result, function, replace(arguments, positional=(*arguments.positional, *made)), site
     )
-    _note_wrapped(state, result, arguments)
+    _note_given(state, result, arguments)
     interp.listeners.called(frame, state, function, arguments, result, site)
     if state.modes.grad is False and any(_is_tensor(state, value) for value in arguments.positional):
         state.set_trait(traits.NO_GRADIENT, result.id, True)
@@ -64,8 +64,11 @@ def unknown_call(
     return [(state, result)]
 
 
-def _note_wrapped(state: State, result: Sym, arguments: Arguments) -> None:
-    """Record that an unknown call was given one module, which a call of its result may call."""
+def _note_given(state: State, result: Sym, arguments: Arguments) -> None:
+    """Record the one module that an unknown call was given, and the tensors that its result may have as attributes."""
+    named = tuple([(name, value) for name, value in arguments.keywords if state.tensor(value) is not None])
+    if named:
+        state.set_trait(traits.NAMED, result.id, named)
     modules = [value for value in arguments.values if isinstance(value, Ref) and _is_module(state, value)]
     if len(modules) == 1:
         state.set_trait(traits.WRAPS, result.id, modules[0])
@@ -94,19 +97,10 @@ def _call_wrapped(
         else "an unknown call passes its input on to the module that it is given"
     )
     inner = state.fork()
-    given = tuple(_passed(inner, value, passes) for value in arguments.positional)
+    given = tuple(materialise.supposed(inner, value, passes) for value in arguments.positional)
     with interp.fuel.scope(paths=1):
         made = interp.call(frame, inner, wrapped, replace(arguments, positional=given, exprs={}), at)
     return (made[0][0], (made[0][1],)) if made else (state, ())
-
-
-def _passed(state: State, value: Value, passes: str) -> Value:
-    """Return a tensor that a value may be, under an assumption."""
-    ref, tensor = state.ref(value), state.tensor(value)
-    if ref is None or tensor is None:
-        return value
-    base = ref if tensor.base is None else tensor.base
-    return state.new(replace(tensor, view=View.MAYBE, base=base, doubt=tensor.doubt | {passes}, part=None))
 
 
 def _hand_unknown(state: State, value: Sym) -> None:
