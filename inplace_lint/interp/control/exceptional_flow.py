@@ -85,7 +85,7 @@ def run_try(interp: Interpreter, frame: Frame, state: State, node: ir.Try) -> Ou
     """Run a `try` statement; of one that imports an optional package, the handler that makes up for it."""
     if not imports.is_optional(interp, frame, node):
         return _try(interp, frame, state, node)
-    instead = imports.instead(interp, node)
+    instead = imports.instead(node)
     if instead is not None:
         return interp.execute(frame, state, instead.body)
     outcomes = _try(interp, frame, state, node)

@@ -38,14 +38,12 @@ def _top(node: ir.Try) -> str:
     return first.module.partition(".")[0]
 
 
-def instead(interp: Interpreter, node: ir.Try) -> ir.Handler | None:
+def instead(node: ir.Try) -> ir.Handler | None:
     """
-    Return the handler that defines what the `try` binds, if one does, and nothing is known of the package.
+    Return the handler that defines what the `try` binds, if one does.
 
-    IMPRECISE: such a package is then taken not to be installed, as in `find_spec`.
+    IMPRECISE: the package is then taken not to be installed, as in `find_spec`.
     """
-    if _top(node) in interp.context.roots:
-        return None
     names = {name for part in node.body for name in _bound(part)}
     return next((one for one in node.handlers if any(not names.isdisjoint(_defines(part)) for part in one.body)), None)
 
