@@ -15,11 +15,10 @@ from collections.abc import Sequence
 from itertools import chain
 
 from inplace_lint.domain import shape
-from inplace_lint.domain.shape import Axes, Axis, Part
+from inplace_lint.domain.shape import NOTHING, Axes, Axis, Part
 from inplace_lint.domain.values import Const, Three, Value
 
 MATRIX, _BATCH = 2, 3
-_NOTHING = (0, ())  # the stride of an axis that was expanded
 _DOTS = "..."
 _LETTERS = re.compile(r"\.\.\.|[a-zA-Z]")
 _WORDS = re.compile(r"\w+")
@@ -49,13 +48,13 @@ def _expanded(batch: Axes, other: Axes | None) -> Axes:
         return batch
     batch = (*[Axis(1)] * (len(other) - len(batch)), *batch)
     pairs = zip(reversed(batch), reversed(other), strict=False)
-    last = [Axis(two.size, _NOTHING) if one.size == 1 != two.size else one for one, two in pairs]
+    last = [Axis(two.size, NOTHING) if one.size == 1 != two.size else one for one, two in pairs]
     return (*batch[: len(batch) - len(last)], *reversed(last))
 
 
 def _merges(axes: Axes) -> Three:
     longer = [axis for axis in axes if axis.size != 1]
-    empty = [axis.stride == _NOTHING for axis in longer]
+    empty = [axis.stride == NOTHING for axis in longer]
     return all(empty) if any(empty) else shape.merge(axes)[1]
 
 

@@ -3,6 +3,8 @@ Patterns of einops: which axes a rearranged tensor has, and whether it is a view
 
     rearrange(x, "b n (h d) -> b h n d", h=8)     # splits and turns axes: a view, whatever the strides of x are
     rearrange(x, "b h n d -> b n (h d)")          # makes one axis of two: a view only where their strides fit
+    repeat(x, "b d -> b n d", n=4)                # adds an axis that is expanded: a view, too
+    repeat(x, "b d -> b (n d)", n=4)              # makes one axis of it and of another: a copy
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from collections.abc import Callable
 from functools import cache
 
 from inplace_lint.domain import shape
-from inplace_lint.domain.shape import Axes, Axis, Part, Size
+from inplace_lint.domain.shape import NOTHING, Axes, Axis, Part, Size
 from inplace_lint.domain.values import Const, Three, Value
 
 Groups = tuple[tuple[str, ...], ...]  # the names that each axis is made of; none for one of size 1
@@ -21,7 +23,7 @@ _PART = re.compile(r"\.\.\.|[^\s()]+|[()]")
 
 
 def groups(pattern: Value | None) -> tuple[Groups, Groups] | None:
-    """Return both sides of a pattern; None where it is unknown, or where a name stands on one side alone."""
+    """Return both sides of a pattern; None where it is unknown, or where a name stands on the left side alone."""
     text = pattern.value if isinstance(pattern, Const) else None
     return _sides(text) if isinstance(text, str) else None
 
@@ -30,7 +32,7 @@ def groups(pattern: Value | None) -> tuple[Groups, Groups] | None:
 def _sides(text: str) -> tuple[Groups, Groups] | None:
     left, arrow, right = text.replace("…", _DOTS).partition("->")
     sides = _side(left), _side(right)
-    return sides if arrow and sorted(_names(sides[0])) == sorted(_names(sides[1])) else None
+    return sides if arrow and set(_names(sides[0])) <= set(_names(sides[1])) else None
 
 
 def _side(text: str) -> Groups:
@@ -76,6 +78,22 @@ def added(pattern: Value | None) -> list[int]:
     return [at if at < dots else at - len(right) for at, group in enumerate(right) if not group]
 
 
+def repeated(pattern: Value | None, length: Callable[[str], Size]) -> list[int] | None:
+    """Return the axes that a pattern adds with a size other than 1; None if unknown."""
+    sides = groups(pattern)
+    if sides is None:
+        return None
+    new = _new(sides, length)
+    longer = {name for name, (axis,) in new.items() if axis.size != 1}
+    return [at for at, group in enumerate(sides[1]) if longer.intersection(group) and new.keys() >= set(group)]
+
+
+def _new(sides: tuple[Groups, Groups], length: Callable[[str], Size]) -> dict[str, Axes]:
+    """Return the expanded axes that the names of the right side alone stand for."""
+    names = set(_names(sides[1])) - set(_names(sides[0]))
+    return {name: (Axis(length(name) or Part(None, (name,)), NOTHING),) for name in names}
+
+
 def views(pattern: Value | None, axes: Axes | None, length: Callable[[str], Size]) -> Three:
     """Return whether a tensor with these axes can be rearranged without a copy; None if unknown."""
     sides = groups(pattern)
@@ -85,15 +103,19 @@ def views(pattern: Value | None, axes: Axes | None, length: Callable[[str], Size
     if not merged:
         return True
     named = _named(sides[0], axes, length)
+    new = _new(sides, length)
     if named is None:  # axes that are not neighbours are no axis of a dense tensor
         order = _names(sides[0])
-        return None if all(_are_neighbours(group, order) for group in merged) else False
-    answers = [shape.merge(_of_group(group, named))[1] for group in merged]
+        old = [tuple(name for name in group if name not in new or new[name][0].size != 1) for group in merged]
+        return None if all(_are_neighbours(group, order) for group in old if len(group) > 1) else False
+    answers = [shape.merge(_of_group(group, named | new))[1] for group in merged]
     return False if False in answers else None if None in answers else True
 
 
 def _are_neighbours(group: tuple[str, ...], order: list[str]) -> bool:
-    return list(group) == order[order.index(group[0]) :][: len(group)]
+    """Check whether names stand side by side, or none of them on this side at all."""
+    known = [name for name in group if name in order]
+    return not known or list(group) == order[order.index(known[0]) :][: len(group)]
 
 
 def rearranged(pattern: Value | None, axes: Axes | None, length: Callable[[str], Size]) -> Axes | None:
@@ -104,7 +126,7 @@ def rearranged(pattern: Value | None, axes: Axes | None, length: Callable[[str],
         return None if sides is None or _DOTS in _names(sides[1]) else (Axis(None),) * len(sides[1])
     found: list[Axis] = []
     for group in sides[1]:
-        inner = _of_group(group, named)
+        inner = _of_group(group, named | _new(sides, length))
         found.extend(inner if group == (_DOTS,) or len(inner) == 1 else (_merged(inner),))
     return tuple(found)
 

@@ -29,6 +29,7 @@ Size = int | Sym | Part | None
 Atom = Sym | Part
 Term = tuple[int, tuple[Atom, ...]]  # the product of a number and of sizes
 _ONE: Term = (1, ())
+NOTHING: Term = (0, ())  # the stride of an axis that was expanded
 
 
 class Axis(NamedTuple):
@@ -82,6 +83,8 @@ def times(term: Term | None, size: Size) -> Term | None:
     """Multiply a term by a size."""
     if term is None or size is None:
         return None
+    if not term[0]:
+        return NOTHING
     if type(size) is int:
         return (term[0] * size, term[1])
     assert isinstance(size, Sym | Part)

@@ -281,6 +281,12 @@ def views(fact: ShapeFact, operands: Operands) -> Three:
     return shape.merge(axes[first : len(axes) - last])[1]
 
 
+def repeated(fact: ShapeFact, operands: Operands) -> list[int]:
+    """Return the axes that a pattern adds, and along which elements repeat."""
+    pattern, _, length = _pattern(fact, operands)
+    return rearrangement.repeated(pattern, length) or []
+
+
 def _pattern(fact: ShapeFact, operands: Operands) -> tuple[Value | None, Axes | None, Callable[[str], Size]]:
     """Return what rearranging asks for: the pattern, the axes, and the lengths of names that are given."""
     source, pattern = map(str, fact.args)

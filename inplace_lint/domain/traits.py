@@ -265,6 +265,10 @@ CALL_NODE: Trait[SymId, NodeId] = Trait("node of the call", Owner.SYMBOL, derive
 PARAMETERS: Trait[SymId, tuple[Ref, ...]] = Trait("parameters", Owner.SYMBOL)
 WEIGHT: Trait[SymId, Ref] = Trait("weight", Owner.SYMBOL)
 GIVEN: Trait[SymId, Ref] = Trait("what an unknown call was given parameters for", Owner.SYMBOL)
+WRAPS: Trait[SymId, Ref] = Trait("the module that an unknown call was given", Owner.SYMBOL)
+NAMED: Trait[SymId, tuple[tuple[str, Value], ...]] = Trait(
+    "tensors that an unknown call was given by name", Owner.SYMBOL
+)
 PASSED_ON: Trait[SymId, bool] = Trait("passed on", Owner.SYMBOL)
 FED: Trait[SymId, bool] = Trait("a parameter that was passed whole to an unknown call", Owner.SYMBOL, derived=True)
 ITEMS: Trait[SymId, tuple[tuple[Value, Value], ...]] = Trait("items", Owner.SYMBOL)

@@ -171,6 +171,15 @@ def pending(bases: Callable[[], Iterable[Definition]], item: Definition, ran: Ab
     return any(True for _ in callers_of_parts(item, ran))
 
 
+def is_unreached(item: Definition, ran: AbstractSet[str], call: str) -> bool:
+    """Return whether a class whose `call` writes was called by no entry point yet."""
+    called = next((method for method in item.methods if method.name == call), None)
+    if called is None or key(called) in ran:
+        return False
+    below = reachable({call}, {method.name: method.attributes for method in item.methods})
+    return any(method.writes and method.name in below for method in item.methods)
+
+
 def makes_uncalled(file: FileEffects, item: Definition, ran: AbstractSet[str], call: str) -> bool:
     """
     Return whether a function that an entry point ran makes an object whose call leads to a write, and none called one.

@@ -232,7 +232,7 @@ def definition(path: str, node: ast.stmt, names: Names, owner: ast.ClassDef | No
     methods: tuple[Definition, ...] = ()
     if isinstance(node, ast.ClassDef):
         kind, name = "class", node.name
-        bases = tuple(spelled(base) for base in node.bases)
+        bases = tuple(spelled(base.value if isinstance(base, ast.Subscript) else base) for base in node.bases)
         for part in (*node.decorator_list, *node.bases, *node.keywords):
             gather(part, words)
         methods = _methods(path, node, names, words)
@@ -320,25 +320,25 @@ def _merged(items: list[Definition]) -> Iterator[Definition]:
 
 
 def _with_inner(tree: ast.Module, names: Names, items: list[Definition]) -> Iterator[Definition]:
-    """Yield the items, and after a statement the classes inside of it: these are run as its slice defines them."""
+    """Yield the items, and after a statement the definitions in it: these are run as its slice defines them."""
     compound = {node.lineno: node for node in tree.body if isinstance(node, ast.If | ast.Try | ast.With)}
     for item in items:
         yield item
         if item.slice.first in compound:
-            for node in _classes([compound[item.slice.first]]):
+            for node in _definitions([compound[item.slice.first]]):
                 inner = definition(item.slice.path, node, names)
                 methods = tuple(method._replace(slice=item.slice) for method in inner.methods)
                 yield inner._replace(slice=item.slice, methods=methods)
 
 
-def _classes(body: Sequence[ast.stmt]) -> Iterator[ast.ClassDef]:
-    """Yield the classes that statements of a module define at its level."""
+def _definitions(body: Sequence[ast.stmt]) -> Iterator[ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef]:
+    """Yield the functions and classes that statements of a module define at its level."""
     for node in body:
         match node:
-            case ast.ClassDef():
+            case ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef():
                 yield node
             case ast.If() | ast.Try() | ast.With():
-                yield from _classes(_blocks(node))
+                yield from _definitions(_blocks(node))
             case _:
                 pass
 

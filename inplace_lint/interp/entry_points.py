@@ -59,6 +59,7 @@ def run_all(interp: Interpreter) -> list[Found]:
     script = partial(_run_script if order.script else registering.run_alone, interp)
     found = _noted(interp, SCRIPT, script)
     cost: dict[Definition, int] = {}
+    unreached: set[str] = set()
     run = partial(_run, interp, order=order)
     counters, call = interp.fuel.counters, context.default().framework.calls
     for item in order.items:
@@ -69,10 +70,12 @@ def run_all(interp: Interpreter) -> list[Found]:
             if item.kind == "function" and order.is_one_of_many(item):
                 counters["callers_left_out"] += 1
             else:
+                if schedule.is_unreached(item, ran, call):
+                    unreached.add(item.name)
                 found.extend(_noted(interp, item.name, partial(_run_named, interp, item, order)))
         if counters["roots_cut_by_steps"] == cut:
             cost[item] = counters["framework_calls"] - calls
-    for name, work in runs.all_further(interp, order, run, cost):
+    for name, work in runs.all_further(interp, order, run, cost, frozenset(unreached)):
         found.extend(_noted(interp, name, work))
     confirmed = ((one, context.observed.confirmed(one.event)) for one in found)
     return [replace(one, event=event) for one, event in confirmed if event is not None]

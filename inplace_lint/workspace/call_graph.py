@@ -153,9 +153,10 @@ def _follow(project: Project, start: Target) -> Followed:
         if target in seen or module is None:
             continue
         seen.add(target)
-        if not module.imports(target[1]) and module.items(target[1]):
+        items, imported = module.items(target[1]), module.imports(target[1])
+        if items and (not imported or any(item.kind != "statement" for item in items)):  # `except ImportError: def f`
             definitions.append(target)
-        if target not in definitions or module.imports_inside(target[1]):
+        if imported or not items or module.imports_inside(target[1]):
             exporters, inner = _imports(project, module, target[1])
             waiting.extend(exporters)
             modules.extend(inner)

@@ -2,13 +2,14 @@
 Calls of unknown functions.
 
     whatever(x, names)      # returns an unknown value; `names`, a list, may have any content from here on
+    net = wrap(Net())       # a call of this unknown value is taken to be a call of the module, too
 """
 
 from __future__ import annotations
 
 from inplace_lint.core.records import replace
 from inplace_lint.domain import origins, traits, unknown_history
-from inplace_lint.domain.heap import DictObject, Instance, ListObject
+from inplace_lint.domain.heap import DictObject, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NodeId, Ref, Sym, Value
 from inplace_lint.interp.call import module_registry
@@ -31,11 +32,12 @@ def unknown_call(
         inner = state.object(value)
         if isinstance(value, Ref) and isinstance(inner, ListObject | DictObject):
             state.put(value, replace(inner, exact=False))
-        elif isinstance(inner, Instance) and "training" in inner.attrs:
+        elif _is_module(state, value):
             _hand_module(interp, state, function, value)
         elif isinstance(value, Sym):
             _hand_unknown(state, value)
         interp.listeners.hand_over(state, value)
+    state, made = _call_wrapped(interp, frame, state, function, arguments, at)
     if len(arguments.exprs) > 1:
         interp.listeners.gather(frame, state, at, *_named(arguments))
     marked = state.symbols.marked
@@ -49,7 +51,10 @@ def unknown_call(
     kind = "array" if interp.context.is_of_arrays(function) else "input" if known else _kind(state, function)
     result = state.symbols.sym((origins.RESULT, function, site, state.clock), kind)
     optimizers.note_given(state, result, arguments)
-    materialise.remember_history(state, result, function, arguments, site)
+    materialise.remember_history(
+        state, result, function, replace(arguments, positional=(*arguments.positional, *made)), site
+    )
+    _note_given(state, result, arguments)
     interp.listeners.called(frame, state, function, arguments, result, site)
     if state.modes.grad is False and any(_is_tensor(state, value) for value in arguments.positional):
         state.set_trait(traits.NO_GRADIENT, result.id, True)
@@ -57,6 +62,45 @@ def unknown_call(
         state_dict.track_opaque_module(interp, frame, state, function, arguments, site)
         command_line.note(state, function, arguments, result)
     return [(state, result)]
+
+
+def _note_given(state: State, result: Sym, arguments: Arguments) -> None:
+    """Record the one module that an unknown call was given, and the tensors that its result may have as attributes."""
+    named = tuple([(name, value) for name, value in arguments.keywords if state.tensor(value) is not None])
+    if named:
+        state.set_trait(traits.NAMED, result.id, named)
+    modules = [value for value in arguments.values if isinstance(value, Ref) and _is_module(state, value)]
+    if len(modules) == 1:
+        state.set_trait(traits.WRAPS, result.id, modules[0])
+
+
+def _is_module(state: State, value: Value) -> bool:
+    instance = state.instance(value)
+    return instance is not None and "training" in instance.attrs
+
+
+def _call_wrapped(
+    interp: Interpreter, frame: Frame, state: State, function: Value, arguments: Arguments, at: int
+) -> tuple[State, tuple[Value, ...]]:
+    """
+    Call the module that an unknown call wrapped on what its result is called on; return what that gives.
+
+    It is assumed to get the same tensors: what it keeps of these, or writes to them, is certain of no program.
+    """
+    wrapped = state.trait(traits.WRAPS, function.id) if isinstance(function, Sym) else None
+    if wrapped is None or state.modes.grad is False or not any(map(state.tensor, arguments.positional)):
+        return state, ()
+    name = opaque_modules.name_of_call(state, function)
+    passes = (
+        f"`{name}` passes its input on to the module that it is given"
+        if name
+        else "an unknown call passes its input on to the module that it is given"
+    )
+    inner = state.fork()
+    given = tuple(materialise.supposed(inner, value, passes) for value in arguments.positional)
+    with interp.fuel.scope(paths=1):
+        made = interp.call(frame, inner, wrapped, replace(arguments, positional=given, exprs={}), at)
+    return (made[0][0], (made[0][1],)) if made else (state, ())
 
 
 def _hand_unknown(state: State, value: Sym) -> None:

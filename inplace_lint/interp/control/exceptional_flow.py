@@ -17,8 +17,7 @@ the state at the `try`, under an assumption, unless each path ends in a raise of
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from inplace_lint.core.records import replace
 from inplace_lint.domain import origins
@@ -26,6 +25,7 @@ from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Builtin, ClassValue, Closure, Const, Dotted, Tuple, Value
 from inplace_lint.effects.write_evidence import parts as parts_of
 from inplace_lint.interp.control import exclusive, path_condition
+from inplace_lint.interp.control import optional_imports as imports
 from inplace_lint.interp.frame import Frame, text_of
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Flow, Outcome, Outcomes, Raised, Results
@@ -83,9 +83,16 @@ def take(calls: Outcomes, before: int, after: Outcomes) -> None:
 
 
 def run_try(interp: Interpreter, frame: Frame, state: State, node: ir.Try) -> Outcomes:
-    """Run a `try` statement; of one that defines what an optional package lacks, that definition."""
-    instead = _instead_of_import(interp, frame, node)
-    return _try(interp, frame, state, node) if instead is None else interp.execute(frame, state, instead.body)
+    """Run a `try` statement; of one that imports an optional package, the handler that makes up for it."""
+    if not imports.is_optional(interp, frame, node):
+        return _try(interp, frame, state, node)
+    instead = imports.instead(node)
+    if instead is not None:
+        return interp.execute(frame, state, instead.body)
+    outcomes = _try(interp, frame, state, node)
+    for outcome in outcomes:
+        imports.forget(interp, frame, outcome.state, node)
+    return outcomes
 
 
 def _try(interp: Interpreter, frame: Frame, state: State, node: ir.Try) -> Outcomes:
@@ -129,36 +136,6 @@ def _lacks_nothing(interp: Interpreter, frame: Frame, start: State, node: ir.Try
         return False
     values = [value for func in called for _, value in interp.evaluate(frame, start.fork(), func)[:1]]
     return all(isinstance(value, Dotted) and bool(interp.context.forms(value.name)) for value in values)
-
-
-def _instead_of_import(interp: Interpreter, frame: Frame, node: ir.Try) -> ir.Handler | None:
-    """
-    Return the handler that defines what is imported from another package, if nothing is known of that package.
-
-    IMPRECISE: such a package is taken not to be installed, as in `find_spec`.
-    """
-    first = node.body[0]
-    if not isinstance(first, ir.ImportFrom) or first.level or frame.closure is not None:
-        return None
-    top = first.module.partition(".")[0]
-    known = top in interp.context.roots or top in sys.stdlib_module_names
-    if known or interp.context.project.resolve(frame.module, first.module, 0) is not None:
-        return None
-    names = {alias or name for name, alias in first.names}
-    return next((one for one in node.handlers if any(not names.isdisjoint(_defines(part)) for part in one.body)), None)
-
-
-def _defines(statement: ir.Stmt) -> Iterator[str]:
-    """Yield the names that a statement binds to something that can be used; None says that there is nothing."""
-    match statement:
-        case ir.FunctionDef() | ir.ClassDef():
-            yield statement.name
-        case ir.ImportFrom(_, _, _, pairs):
-            yield from (alias or name for name, alias in pairs)
-        case ir.Assign(_, targets, value) if not isinstance(value, ir.Const):
-            yield from (target.id for target in targets if isinstance(target, ir.Name))
-        case _:
-            pass
 
 
 def _handled(interp: Interpreter, frame: Frame, handlers: Sequence[ir.Handler], outcome: Outcome) -> Outcomes:

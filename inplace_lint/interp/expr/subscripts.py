@@ -18,6 +18,7 @@ from inplace_lint.domain.heap import DictObject, Instance, ListObject, Object
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
     Builtin,
+    ClassValue,
     Const,
     Dotted,
     Ref,
@@ -30,7 +31,7 @@ from inplace_lint.domain.values import (
     key_of,
     may_be_key,
 )
-from inplace_lint.interp.call import module_containers
+from inplace_lint.interp.call import enums, module_containers
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.expr import own_names
 from inplace_lint.interp.frame import Arguments, Frame
@@ -65,7 +66,7 @@ def get(interp: Interpreter, frame: Frame, state: State, value: Value, index: Va
 def _of_python(interp: Interpreter, frame: Frame, state: State, value: Value, index: Value, at: int) -> Results:
     if isinstance(value, Tuple):
         return [(state, _from_items(state, value, value.items, value.exact, index))]
-    if kernels.is_kernel(value):
+    if kernels.is_kernel(value) or _is_generic(interp, value):
         return [(state, value)]
     if isinstance(value, Const):
         part = constant_folding.binary(state, "[]", value, index)
@@ -87,6 +88,13 @@ def _of_python(interp: Interpreter, frame: Frame, state: State, value: Value, in
                 else _kept_under(state, value, index)
             )
             return [(state, unknown_item(state, value, index) if kept is None else kept)]
+
+
+def _is_generic(interp: Interpreter, value: Value) -> bool:
+    """Check whether a value is a class that is itself with parameters: `Base[int]`."""
+    return (
+        isinstance(value, ClassValue) and "__class_getitem__" not in value.methods and not enums.is_enum(interp, value)
+    )
 
 
 def _framework_of(interp: Interpreter, frame: Frame, state: State, value: Value, index: Value) -> Facts | None:

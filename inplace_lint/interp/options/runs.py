@@ -20,7 +20,7 @@ from inplace_lint.effects import schedule
 from inplace_lint.effects.may_write import set_up_methods
 from inplace_lint.effects.summary import Definition
 from inplace_lint.interp.found import Found, named
-from inplace_lint.interp.fuel import CALLS_IN_CHOICES, CALLS_IN_SIDES, CHEAP_CHOICES, CHOICES
+from inplace_lint.interp.fuel import CALLS_IN_CHOICES, CALLS_IN_SIDES, CHEAP_CHOICES, CHOICES, CHOICES_OF_LARGE
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.options import given_modules, search, solver
 from inplace_lint.interp.options.coverage import Choice
@@ -29,11 +29,39 @@ _Run = Callable[[Definition], list[Found]]
 _Works = Iterator[tuple[str, Callable[[], list[Found]]]]
 
 
-def all_further(interp: Interpreter, order: schedule.Schedule, run: _Run, cost: Mapping[Definition, int]) -> _Works:
-    """Yield what runs each entry point on further options, by how many calls of the framework it made at first."""
+def all_further(
+    interp: Interpreter,
+    order: schedule.Schedule,
+    run: _Run,
+    cost: Mapping[Definition, int],
+    unreached: frozenset[str],
+) -> _Works:
+    """
+    Yield what runs each entry point on further options, by how many calls of the framework it made at first.
+
+    `unreached` are the classes whose call writes, and that no entry point further out called.
+    """
     repeated = {item.slice for item, calls in cost.items() if calls <= CALLS_IN_CHOICES}
     for item, calls in cost.items():
         yield item.name, partial(_further, interp, item, order, run, calls, repeated)
+        if item.kind == "class" and calls > CALLS_IN_CHOICES and unreached:
+            yield item.name, partial(_run_large, interp, item, run, unreached - {item.name})
+
+
+def _run_large(interp: Interpreter, item: Definition, run: _Run, unreached: frozenset[str]) -> list[Found]:
+    """Run a class that makes many calls again on what makes it construct something that writes and was not reached."""
+    found: list[Found] = []
+    tried: set[search.Goal] = set()
+    coverage = interp.context.coverage
+    for _ in range(CHOICES_OF_LARGE):
+        choice = search.choice_towards(interp, item, unreached, tried)
+        if choice is None:
+            break
+        coverage.choice = choice
+        interp.fuel.counters["choices"] += 1
+        found.extend(named(interp, item, run(item)))
+    coverage.choice = Choice()
+    return found
 
 
 def _further(

@@ -57,11 +57,7 @@ def next_choice(interp: Interpreter, item: Definition, tried: set[Goal], *, chea
     if item.kind == "function" and schedule.users_of(interp.context.outline, item.name):
         return None  # the file itself chooses its arguments
     coverage = interp.context.coverage
-    missed = {
-        key: side
-        for key, side in coverage.missed.items()
-        if side.root == item.slice and key not in coverage.taken and (key, side.condition) not in tried
-    }
+    missed = _missed(interp, item, tried)
     if all(side.condition is None for side in missed.values()):
         missed = {}
     for key in _worth_a_run(interp, item, missed, cheap=cheap):
@@ -74,6 +70,36 @@ def next_choice(interp: Interpreter, item: Definition, tried: set[Goal], *, chea
             tried.update(((key, coverage.missed.pop(key).condition), frozenset(choice.options)))
             return choice
     return _together(interp, item, tried) if cheap else None
+
+
+def choice_towards(interp: Interpreter, item: Definition, names: frozenset[str], tried: set[Goal]) -> Choice | None:
+    """
+    Return what leads to a side of a constructor that names one of some classes; None if nothing does.
+
+    norm = ScaleNorm if scale_norm else nn.LayerNorm        # with scale_norm=True
+    """
+    coverage = interp.context.coverage
+    missed = {key: side for key, side in _missed(interp, item, tried).items() if _constructs(item, side)}
+    functions = {id(side.function): side.function for side in missed.values()}
+    for function in functions.values():
+        for (node, side), use, _ in _sides(function.body, names, frozenset(), goes_on=False):
+            key = (number(item.slice, function.slice.path, node), side)
+            choice = None
+            if key in missed and use in {_Use.WRITE, _Use.LEAD}:
+                choice = solver.solve(coverage, interp.context.symbols, missed[key])
+            if choice is not None:
+                tried.add((key, missed[key].condition))
+                return choice
+    return None
+
+
+def _missed(interp: Interpreter, item: Definition, tried: set[Goal]) -> dict[Key, Missed]:
+    coverage = interp.context.coverage
+    return {
+        key: side
+        for key, side in coverage.missed.items()
+        if side.root == item.slice and key not in coverage.taken and (key, side.condition) not in tried
+    }
 
 
 def _together(interp: Interpreter, item: Definition, tried: set[Goal]) -> Choice | None:

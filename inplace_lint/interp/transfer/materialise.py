@@ -6,7 +6,7 @@ from inplace_lint.core.assumption import assumption
 from inplace_lint.core.event import Site, Touch
 from inplace_lint.core.records import replace
 from inplace_lint.domain import origins, traits, unknown_history, used_gradients
-from inplace_lint.domain.heap import ListObject, Node, Storage, Tensor, Write
+from inplace_lint.domain.heap import ListObject, Node, Storage, Tensor, View, Write
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NOT_TENSORS, ClassValue, Const, Ref, SliceValue, Sym, SymId, Tuple, Value
 from inplace_lint.interp.frame import Arguments, Frame, Variable
@@ -206,6 +206,31 @@ def remember_history(state: State, result: Sym, function: Value, arguments: Argu
     if node is not None:
         state.set_trait(traits.CALL_NODE, result.id, node)
         state.symbols.marked.add(result.id)
+
+
+def supposed(state: State, value: Value, assumption: str) -> Value:
+    """Return a tensor that is taken to be another one, under an assumption; what is no tensor itself."""
+    ref, tensor = state.ref(value), state.tensor(value)
+    if ref is None or tensor is None:
+        return value
+    base = ref if tensor.base is None else tensor.base
+    return state.new(replace(tensor, view=View.MAYBE, base=base, doubt=tensor.doubt | {assumption}, part=None))
+
+
+def given_by_name(state: State, value: Sym, name: str) -> Value | None:
+    """
+    Return the tensor that an unknown call was given by the name of an attribute of its result; None if none was.
+
+    output = Output(hidden=h)
+    output.hidden[:, 0] = 0     # `h`, under an assumption
+    """
+    named = state.trait(traits.NAMED, value.id)
+    given = next((one for key, one in named or () if key == name), None)
+    if given is None:
+        return None
+    kept = supposed(state, given, f"an unknown call keeps `{name}` as it is given")
+    state.set_trait(traits.UNKNOWN_ATTRIBUTE, (value.id, name), kept)
+    return kept
 
 
 def _source(state: State, value: Sym) -> Sym:

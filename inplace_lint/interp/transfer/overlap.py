@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from inplace_lint.domain.shape import Size
     from inplace_lint.domain.state import State, Symbols
     from inplace_lint.interp.transfer.op_call import Call
-    from inplace_lint.knowledge.op import WriteFact
+    from inplace_lint.knowledge.op import ReturnFact, WriteFact
 
 Sizes = tuple["Size", ...]
 _WHOLE = SliceValue(NONE, NONE, NONE)
@@ -90,19 +90,25 @@ def _is_numbers(state: State, index: Value) -> bool:
     return index in {NONE, DOTS} or shapes.is_row(state, index)
 
 
-def repeats(source: Tensor, sizes: Sizes | None) -> Part | None:
+def repeats(call: Call, fact: ReturnFact, source: Tensor, sizes: Sizes | None) -> Part | None:
     """Return the part of the storage that the expansion of a tensor to these sizes covers."""
-    if source.part is None or source.sizes is None or sizes is None:
+    if source.part is None or sizes is None:
         return None
-    new = len(sizes) - len(source.sizes)
-    found = [at for at, size in enumerate(sizes) if size not in {1, None} and (at < new or source.sizes[at - new] == 1)]
+    found = shapes.added(call.binding, fact)
+    if found is None and source.sizes is not None:
+        new = len(sizes) - len(source.sizes)
+        pairs = enumerate(sizes)
+        found = [at for at, size in pairs if size not in {1, None} and (at < new or source.sizes[at - new] == 1)]
     return (*source.part, (_REPEATS, "", (Const(len(sizes)), *map(Const, found)))) if found else None
 
 
-def expands(state: State, ref: Ref, source: Tensor, sizes: Sizes | None) -> Three:
+def expands(call: Call, fact: ReturnFact, ref: Ref, source: Tensor, sizes: Sizes | None) -> Three:
     """Return whether an expansion to these sizes repeats elements; None where it may be to the sizes that there are."""
+    added = shapes.added(call.binding, fact)
+    if added is not None:
+        return bool(added)
     if source.sizes is None or sizes is None:
-        return state.trait(traits.UNIT_AXIS, ref.id)
+        return call.state.trait(traits.UNIT_AXIS, ref.id)
     new = len(sizes) - len(source.sizes)
     pairs = list(zip(source.sizes, sizes[new:], strict=True))
     if any(size != 1 for size in sizes[:new]) or any(size == 1 != target for size, target in pairs):
@@ -175,7 +181,7 @@ def clash(written: Part | None, other: Part | None, symbols: Symbols, *, expands
     if max(len(left), len(right)) > 1:
         return False
     if moves == {"axes"}:
-        return not left or not right or _differ(left[0], right[0])
+        return _axes_meet(left, right, expands=expands)
     if moves == {"row"}:
         one_is_all = not left or not right  # of two rows, nobody knows
         return one_is_all and not expands and all(move != "axes" for move, _, _ in written[:shared])
@@ -187,6 +193,13 @@ def clash(written: Part | None, other: Part | None, symbols: Symbols, *, expands
             return False
         return _common(mine, others)
     return False
+
+
+def _axes_meet(left: Part, right: Part, *, expands: bool) -> bool:
+    """Check whether axes in another order make other elements meet; of axes that are left out, they have size 1."""
+    if expands and not left and right[0][1] == ADDED:
+        return False
+    return not left or not right or _differ(left[0], right[0])
 
 
 def with_operand(call: Call, fact: WriteFact, tensor: Tensor) -> frozenset[str] | None:

@@ -253,7 +253,7 @@ def _stated_kind(
         return kind, source.doubt | {f"`{short(call.name)}` returns a view here, not a copy"}
     if kind is not View.EXPANDED or fact.shape is None:
         return kind, source.doubt
-    return kind if overlap.expands(call.state, ref, source, layout["sizes"]) else View.SINGLE, source.doubt
+    return kind if overlap.expands(call, fact, ref, source, layout["sizes"]) else View.SINGLE, source.doubt
 
 
 def _on_array(call: Call, name: str, fact: ReturnFact, made: Value) -> Value:
@@ -272,7 +272,7 @@ def _on_array(call: Call, name: str, fact: ReturnFact, made: Value) -> Value:
 
 def _part(call: Call, fact: ReturnFact, source: Tensor, layout: shapes.Layout) -> Part | None:
     if fact.view == View.EXPANDED.value:
-        return overlap.repeats(source, layout["sizes"])
+        return overlap.repeats(call, fact, source, layout["sizes"])
     # Axes of size 1 may change their places so that everything stays where it is.
     alike = source.contiguous and layout["contiguous"] and layout["sizes"] == source.sizes
     stays = fact.moves is Moves.AXES and alike and source.sizes is not None

@@ -199,6 +199,13 @@ def of_view(binding: Binding, fact: ReturnFact, source: Tensor) -> Layout:
     return Layout(sizes=sizes, strides=strides, contiguous=found)
 
 
+def added(binding: Binding, fact: ReturnFact) -> list[int] | None:
+    """Return the axes that a pattern adds, and along which elements repeat; None where no pattern says that."""
+    if fact.shape is None or fact.shape.rule is not ShapeRule.REARRANGE:
+        return None
+    return shape_rules.repeated(fact.shape, CallOperands(binding))
+
+
 def laid(binding: Binding, fact: ReturnFact, source: Tensor, place: int) -> Tensor:
     """Return the tensor that a view is made of: a vector lies along its axis of a grid before it is expanded."""
     if fact.shape is None or fact.shape.rule is not ShapeRule.GRID or source.sizes is None:
@@ -260,13 +267,14 @@ def makes_unit_axis(binding: Binding, fact: ShapeFact | None) -> bool:
 def views(binding: Binding, name: str) -> Three:
     """Return whether a tensor can get the shape of the result without a copy; None if unknown."""
     tensor = binding.tensor(name)
-    fact = next((one.shape for one in binding.op.returns if one.shape is not None), None)
-    if tensor is None or fact is None:
+    facts = [part for one in binding.op.returns for part in (one, *one.items)]
+    fact = next((one.shape for one in facts if one.shape is not None), None)
+    if fact is not None and fact.rule is ShapeRule.REARRANGE:  # of several tensors, each of them
+        return shape_rules.views(fact, CallOperands(binding, strided=True)) if binding.tensors(name) else None
+    if tensor is None or fact is None or tensor.contiguous or tensor.sizes is None:
         return None if tensor is None else tensor.contiguous
-    if fact.rule is not ShapeRule.REARRANGE and (tensor.contiguous or tensor.sizes is None):
-        return tensor.contiguous
     found = shape_rules.views(fact, CallOperands(binding, strided=True))
-    return tensor.contiguous if found is None and fact.rule is not ShapeRule.REARRANGE else found
+    return tensor.contiguous if found is None else found
 
 
 def symbol(state: State, tensor: Value) -> Sym:

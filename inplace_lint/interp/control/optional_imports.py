@@ -1,0 +1,86 @@
+"""
+Imports of packages that may not be installed.
+
+    try:
+        from kernels import fused_norm
+        FUSED = True
+    except ImportError:
+        FUSED = False           # unknown from here on: code on both sides of `if FUSED` is run by somebody
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+from inplace_lint.domain import origins
+from inplace_lint.domain.state import State
+from inplace_lint.interp.frame import Frame
+from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.ir import nodes as ir
+
+
+def is_optional(interp: Interpreter, frame: Frame, node: ir.Try) -> bool:
+    """Check whether a `try` of a module begins with the import of a package that is neither framework nor project."""
+    first = node.body[0]
+    if frame.closure is not None or not isinstance(first, ir.ImportFrom | ir.ImportName):
+        return False
+    if isinstance(first, ir.ImportFrom) and first.level:
+        return False
+    top = _top(node)
+    known = top in interp.context.default().framework.packages or top in sys.stdlib_module_names
+    return not known and interp.context.project.resolve(frame.module, first.module, 0) is None
+
+
+def _top(node: ir.Try) -> str:
+    first = node.body[0]
+    assert isinstance(first, ir.ImportFrom | ir.ImportName)
+    return first.module.partition(".")[0]
+
+
+def instead(node: ir.Try) -> ir.Handler | None:
+    """
+    Return the handler that defines what the `try` binds, if one does.
+
+    IMPRECISE: the package is then taken not to be installed, as in `find_spec`.
+    """
+    names = {name for part in node.body for name in _bound(part)}
+    return next((one for one in node.handlers if any(not names.isdisjoint(_defines(part)) for part in one.body)), None)
+
+
+def forget(interp: Interpreter, frame: Frame, state: State, node: ir.Try) -> None:
+    """
+    Make unknown what the handlers of a `try` set to a constant: `FUSED = False`.
+
+    What is imported from a package that is known stays that, although it may be None.
+    """
+    kept = frozenset[str]()
+    if _top(node) in interp.context.roots:
+        kept = frozenset(name for part in node.body if not isinstance(part, ir.Assign) for name in _bound(part))
+    for handler in node.handlers:
+        for name in (name for part in handler.body for name in _bound(part) if name not in kept):
+            state.bind(frame.env, name, state.symbols.sym((origins.GLOBAL, frame.module, name)))
+
+
+def _bound(statement: ir.Stmt) -> Iterator[str]:
+    """Yield the names that a statement binds, whatever to."""
+    match statement:
+        case ir.ImportName(_, module, alias):
+            yield alias or module.partition(".")[0]
+        case ir.Assign(_, targets, ir.Const()):
+            yield from (target.id for target in targets if isinstance(target, ir.Name))
+        case _:
+            yield from _defines(statement)
+
+
+def _defines(statement: ir.Stmt) -> Iterator[str]:
+    """Yield the names that a statement binds to something that can be used; None says that there is nothing."""
+    match statement:
+        case ir.FunctionDef() | ir.ClassDef():
+            yield statement.name
+        case ir.ImportFrom(_, _, _, pairs):
+            yield from (alias or name for name, alias in pairs)
+        case ir.Assign(_, targets, value) if not isinstance(value, ir.Const):
+            yield from (target.id for target in targets if isinstance(target, ir.Name))
+        case _:
+            pass
