@@ -182,6 +182,12 @@ class Base:
 WAYS = {
     "a helper in a file without a framework": ("from pkg.ops import bump", "bump(h)", BUMP, ""),
     "an import of the module by its whole name": ("import pkg.ops", "pkg.ops.bump(h)", BUMP, ""),
+    "what is compiled or made up for": (
+        "try:\n    from .compiled import bump\nexcept ImportError:\n    from .ops import bump",
+        "bump(h)",
+        BUMP,
+        "",
+    ),
     "an import inside of the function": ("", "from .ops import bump; bump(h)", BUMP, ""),
     "a registry": ("from .ops import ALL", "ALL['bump'](h)", REGISTRY, ""),
     "a base that calls what is overridden": ("from .ops import Base", "self.run(h)", BASE, "Base, "),

@@ -21,12 +21,17 @@ from inplace_lint.ir import nodes as ir
 
 
 def is_optional(interp: Interpreter, frame: Frame, node: ir.Try) -> bool:
-    """Check whether a `try` of a module begins with the import of a package that is neither framework nor project."""
+    """
+    Check whether a `try` of a module begins with the import of a package that is neither framework nor project.
+
+    So it is of a part of the project that is not there, such as one that is compiled.
+    """
     first = node.body[0]
     if frame.closure is not None or not isinstance(first, ir.ImportFrom | ir.ImportName):
         return False
     if isinstance(first, ir.ImportFrom) and first.level:
-        return False
+        missing = interp.context.project.resolve(frame.module, first.module, first.level) is None
+        return bool(first.module) and missing
     top = _top(node)
     known = top in interp.context.default().framework.packages or top in sys.stdlib_module_names
     return not known and interp.context.project.resolve(frame.module, first.module, 0) is None
