@@ -344,10 +344,8 @@ def kept_by_matmul(binding: Binding, name: str, other: str) -> Three:
     tensor, axes, right = binding.tensor(name), operands.axes(name), binding.tensor(other)
     known = None if right is None or right.sizes is None else operands.axes(other)
     if tensor is None or tensor.sizes is None or axes is None:
-        beside_matrix = known is not None and len(known) <= products.MATRIX
-        if beside_matrix and not first:
-            return None
-        return True if tensor is None or is_dense(tensor, 1 if beside_matrix else products.MATRIX) else None
+        last = 1 if known is not None and len(known) <= products.MATRIX else products.MATRIX
+        return ((first or last > 1) and (tensor is None or is_dense(tensor, last))) or None
     return products.matmul_keeps(axes, known, first=first)
 
 
