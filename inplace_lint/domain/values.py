@@ -216,12 +216,16 @@ NAMES = "vars"  # the builtin that is the mapping of the names of a module, or o
 
 
 def is_key(value: Value) -> bool:
-    """Check whether a value can be the key of a known dict: a constant, a class, or the name of a parameter."""
-    return isinstance(value, Const | Dotted | ClassValue) or (isinstance(value, Sym) and value.kind == "name")
+    """Check whether a value can be the key of a known dict: a constant, class, tuple of these, a parameter's name."""
+    if isinstance(value, Tuple):
+        return value.exact and all(not isinstance(item, Sym) and is_key(item) for item in value.items)
+    return isinstance(value, Const | Dotted | ClassValue | Builtin) or (isinstance(value, Sym) and value.kind == "name")
 
 
 def may_be_key(value: Value) -> bool:
     """Check whether a dict may keep an item under a value: a known key, or an unknown value, which equals itself."""
+    if isinstance(value, Tuple):
+        return value.exact and all(map(may_be_key, value.items))
     return isinstance(value, Sym) or is_key(value)
 
 
@@ -243,4 +247,4 @@ def key_of(value: Value) -> object:
 
 def of_key(key: object) -> Value:
     """Return the value that a key of a dict stands for."""
-    return key if isinstance(key, Dotted | ClassValue | Sym) else Const(key)
+    return key if isinstance(key, Dotted | ClassValue | Builtin | Tuple | Sym) else Const(key)
