@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inplace_lint.domain import origins
 from inplace_lint.domain.heap import ListObject, Step, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Const, Ref, SliceValue, Sym, Three, Tuple, Value
@@ -39,8 +40,14 @@ def copies(state: State, index: Value) -> bool:
         return isinstance(index.value, bool)
     tensor = state.tensor(index)
     if tensor is None:
-        return isinstance(state.object(index), ListObject)
+        return isinstance(state.object(index), ListObject) or _is_compared(state, index)
     return tensor.sure and (tensor.dtype == "bool" or (tensor.rank or 0) > 0)
+
+
+def _is_compared(state: State, index: Value) -> bool:
+    """Check whether an index is what a comparison returns: a mask, or a truth value, which is none of a row."""
+    key = state.symbols.key(index) if isinstance(index, Sym) else None
+    return isinstance(key, tuple) and key[0] in {origins.COMPARE, origins.NOT}
 
 
 def is_basic_index(state: State, value: Value) -> bool | None:
@@ -54,7 +61,7 @@ def is_basic_index(state: State, value: Value) -> bool | None:
     if tensor is not None and tensor.rank == 0 and tensor.dtype == "int":
         return True  # read at once, as the number that it holds
     if isinstance(value, Sym):
-        if state.tensor(value) is not None or value.kind in {"tensor", "sequence"}:
+        if state.tensor(value) is not None or value.kind in {"tensor", "sequence"} or _is_compared(state, value):
             return False
         return True if value.kind == "number" else None
     return not isinstance(value, Ref)
