@@ -228,7 +228,7 @@ def _summary(known: Summaries, target: Target, own: Effects) -> Summary:
     methods = frozenset(
         name for name, part in own.methods.items() if part.writes or _calls(known, part, owners | {target}) is not None
     )
-    if own.writes or (makes and own.is_class) or not methods.isdisjoint(_called_by_bases(known, own)):
+    if own.writes or (makes and own.is_class) or (methods and methods & _called_by_bases(known, own)):
         calls: int | None = 0
     else:
         calls = _calls(known, own, owners)
@@ -240,7 +240,7 @@ def _called_by_bases(known: Summaries, own: Effects) -> frozenset[str]:
     """Return the attributes that the classes name from which a class derives: its methods take the place of theirs."""
     found: set[str] = set()
     seen: set[Target] = set()
-    waiting = [*own.bases] if own.methods else []
+    waiting = [*own.bases]
     while waiting:
         base = waiting.pop()
         if base in known and base not in seen:

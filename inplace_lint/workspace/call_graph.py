@@ -80,11 +80,13 @@ def _effects(project: Project, target: Target) -> Effects:
     for item in items:
         assert module is not None
         own = may_write.effects(item, _meaning(project, module, item))
-        own = replace(own, runs=own.runs.union((module.path, name) for name in module.users_by_method(item)))
+        if item.kind == "statement":
+            more = _filling(project, module, target[1])
+        else:
+            more = ((module.path, name) for name in module.users_by_method(item))
+        own = replace(own, runs=own.runs.union(more))
         # What a file changes that never names a framework is no tensor, unless a method of tensors changes it.
         is_known = module.mentions or _names_methods(item)
-        if item.kind == "statement":
-            own = replace(own, runs=own.runs.union(_filling(project, module, target[1])))
         if item.kind == "statement" or not is_known:
             makes = own.makes and is_known  # `ACT = partial(nn.ReLU, inplace=True)` is run by who reads `ACT`
             own = replace(own.without_own_writes(), writes=makes, makes=makes)

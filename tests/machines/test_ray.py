@@ -241,7 +241,7 @@ def test_an_interrupted_fleet_goes_on_where_it_was(lint, project):
     assert texts[0] == texts[1]
 
 
-def _raylet_of(pid, name="raylet"):
+def _raylet_of(pid, name):
     """Return the raylet, or another process of Ray, of the process that talks to it for a run; None for none."""
     rows = subprocess.run(["ps", "-eo", "pid,ppid,args"], check=True, capture_output=True, text=True).stdout
     found = [
@@ -251,27 +251,8 @@ def _raylet_of(pid, name="raylet"):
     return next((one for one, parent, args in found if parent in own and args.split()[0].endswith(name)), None)
 
 
-@real
-def test_a_raylet_that_is_killed_in_mid_run_is_one_line(project):
-    body = "def f{0}(x):\n    h = x.sigmoid()\n    h += {0}\n    return h\n"
-    for number in range(60):
-        (project / f"m{number}.py").write_text("import torch\n" + "".join(map(body.format, range(300))))
-    words = [sys.executable, "-m", "inplace_lint", "--no-cache", *RAY, "."]
-    run = subprocess.Popen(
-        words, cwd=project, env=usual_environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-    )
-    until = time.monotonic() + 60
-    while (raylet := _raylet_of(run.pid)) is None and time.monotonic() < until:
-        time.sleep(0.1)
-    time.sleep(5)
-    assert raylet is not None
-    os.kill(raylet, signal.SIGKILL)
-    _, told = run.communicate(timeout=60)
-    assert (run.returncode, told) == (2, "error: Ray ended before the run did: its process `raylet` is gone\n")
-
-
-def _killed_at_start(project, name, seconds):
-    """Start a run, kill a process of its Ray so long after that is there, and return the run."""
+def _killed(project, name, seconds):
+    """Start a run, kill a process of its Ray so long after it is there, and return the run."""
     words = [sys.executable, "-m", "inplace_lint", "--no-cache", *RAY, "."]
     run = subprocess.Popen(
         words, cwd=project, env=usual_environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
@@ -286,10 +267,20 @@ def _killed_at_start(project, name, seconds):
 
 
 @real
+def test_a_raylet_that_is_killed_in_mid_run_is_one_line(project):
+    body = "def f{0}(x):\n    h = x.sigmoid()\n    h += {0}\n    return h\n"
+    for number in range(60):
+        (project / f"m{number}.py").write_text("import torch\n" + "".join(map(body.format, range(300))))
+    run = _killed(project, "raylet", 5)
+    _, told = run.communicate(timeout=60)
+    assert (run.returncode, told) == (2, "error: Ray ended before the run did: its process `raylet` is gone\n")
+
+
+@real
 def test_a_ray_that_dies_while_it_starts_is_one_line(project):
     """The runs end side by side, as each of them waits for its Ray for some time."""
     deaths = (("raylet", 0), ("gcs_server", 0), ("gcs_server", 0.3), ("gcs_server", 2))
-    for run in [_killed_at_start(project, name, seconds) for name, seconds in deaths]:
+    for run in [_killed(project, name, seconds) for name, seconds in deaths]:
         _, told = run.communicate(timeout=120)
         assert (run.returncode, told.count("\n"), told.startswith("error: ")) == (2, 1, True)
         assert "Ray" in told

@@ -32,7 +32,7 @@ def unknown_call(
         inner = state.object(value)
         if isinstance(value, Ref) and isinstance(inner, ListObject | DictObject):
             state.put(value, replace(inner, exact=False))
-        elif _is_module(state, value):
+        elif module_registry.is_module(state, value):
             _hand_module(interp, state, function, value)
         elif isinstance(value, Sym):
             _hand_unknown(state, value)
@@ -69,14 +69,11 @@ def _note_given(state: State, result: Sym, arguments: Arguments) -> None:
     named = tuple([(name, value) for name, value in arguments.keywords if state.tensor(value) is not None])
     if named:
         state.set_trait(traits.NAMED, result.id, named)
-    modules = [value for value in arguments.values if isinstance(value, Ref) and _is_module(state, value)]
+    modules = [
+        value for value in arguments.values if isinstance(value, Ref) and module_registry.is_module(state, value)
+    ]
     if len(modules) == 1:
         state.set_trait(traits.WRAPS, result.id, modules[0])
-
-
-def _is_module(state: State, value: Value) -> bool:
-    instance = state.instance(value)
-    return instance is not None and "training" in instance.attrs
 
 
 def _call_wrapped(

@@ -29,12 +29,10 @@ def is_optional(interp: Interpreter, frame: Frame, node: ir.Try) -> bool:
     first = node.body[0]
     if frame.closure is not None or not isinstance(first, ir.ImportFrom | ir.ImportName):
         return False
-    if isinstance(first, ir.ImportFrom) and first.level:
-        missing = interp.context.project.resolve(frame.module, first.module, first.level) is None
-        return bool(first.module) and missing
-    top = _top(node)
-    known = top in interp.context.default().framework.packages or top in sys.stdlib_module_names
-    return not known and interp.context.project.resolve(frame.module, first.module, 0) is None
+    level, top = first.level if isinstance(first, ir.ImportFrom) else 0, _top(node)
+    packages = interp.context.default().framework.packages
+    known = not top if level else top in packages or top in sys.stdlib_module_names
+    return not known and interp.context.project.resolve(frame.module, first.module, level) is None
 
 
 def _top(node: ir.Try) -> str:

@@ -267,10 +267,10 @@ def _made(
     interp: Interpreter, frame: Frame, state: State, value: Value, mapping: DictObject, key: Value, at: int
 ) -> Results:
     """Return what the factory of a dict makes for a missing key, which it has from then on."""
+    assert isinstance(value, Ref)
     assert mapping.factory is not None
     results = interp.call(frame, state, mapping.factory, Arguments(()), at)
     for after, made in results:
-        assert isinstance(value, Ref)
         _store(after, value, after.object(value), key, made)
     return results
 

@@ -147,7 +147,7 @@ def _dict_method(
             more: dict[object, Value] = {**known.items, **dict(arguments.keywords)}
             for value in more.values():
                 interp.listeners.store(state, place, value, ())
-            state.put(ref, replace(mapping, items={**mapping.items, **more}, exact=mapping.exact and known.exact))
+            state.put(ref, mapping.joined(DictObject(more, known.exact)))
             return NONE
         case "copy":
             return state.new(mapping)
