@@ -29,7 +29,7 @@ from inplace_lint.core.span import Slice
 from inplace_lint.effects.reachability import reachable
 from inplace_lint.effects.summary import Definition, Outline
 from inplace_lint.effects.write_evidence import ANY
-from inplace_lint.knowledge.facts import framework, frameworks
+from inplace_lint.knowledge.facts import called_back, framework, frameworks
 
 Target = tuple[str, str]  # the path of a file, and a name that it binds at its top level
 Targets = frozenset[Target]
@@ -190,6 +190,7 @@ def _called_methods(item: Definition) -> frozenset[str]:
     for attributes in named.values():
         starts = tuple([name.removesuffix(ANY) for name in attributes if name.endswith(ANY)])
         attributes.update(name for name in named if starts and name.startswith(starts))
+        attributes.update(*(methods for name, methods in called_back().items() if name in attributes))
     found = named.keys() & entries()
     if not found:
         return frozenset(named)

@@ -23,7 +23,7 @@ from inplace_lint.knowledge.locate import rules_dir
 from inplace_lint.knowledge.op import Op, check, op_of
 from inplace_lint.knowledge.operator_schema import OperatorSchema
 from inplace_lint.knowledge.own import SCHEMA, OwnFact
-from inplace_lint.knowledge.packs import Pack, packs_of
+from inplace_lint.knowledge.packs import Pack, packs, packs_of
 from inplace_lint.knowledge.schema import Reader, Schema, each, flag, number, table, text
 from inplace_lint.knowledge.versions import admits, version_range
 from inplace_lint.knowledge.words import BINARY, COMPARISONS, CURES, MESSAGES, OPERATOR, UNARY
@@ -329,6 +329,17 @@ def _framework_schema(version: str | None) -> Schema:
     return Schema("a framework", {key: (key, reader) for key, reader in readers.items()}, _REQUIRED)
 
 
+@cache
+def called_back() -> Mapping[str, frozenset[str]]:
+    """
+    Return for each method of a library that calls what a derived class defines the names of these methods.
+
+    Raises: `FactError` naming the file and line of what does not follow the format.
+    """
+    rows = (row for pack in packs().values() for row in _rows(pack.path, having='"act": "template"'))
+    return {row["op"].rpartition(".")[2]: frozenset(step["to"] for step in row["calls"]) for row in rows}
+
+
 def _by_spelling(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
     found: dict[str, list[Mapping[str, Any]]] = {}
     for row in rows:
@@ -337,11 +348,12 @@ def _by_spelling(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[Mapping[st
     return found
 
 
-def _rows(path: Path) -> Iterator[Mapping[str, Any]]:
+def _rows(path: Path, having: str = "") -> Iterator[Mapping[str, Any]]:
+    """Yield the entries of a file, checked; only those whose line has a text."""
     decode = json.JSONDecoder().raw_decode
     for at, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         entry = line.strip()
-        if entry:
+        if entry and having in entry:
             try:
                 row, end = decode(entry)
                 check(row, entry[end:])
