@@ -9,6 +9,7 @@ from pathlib import Path
 from textwrap import dedent
 
 from tests.cli import forked
+from tests.live import imported
 
 # A class whose forward breaks backward; each test adds what is to be run.
 BLOCK = """\
@@ -67,6 +68,7 @@ class Prover:
 
     def run(self, *words: str, is_json: bool = True) -> Proved:
         form = ("--output-format", "json") if is_json else ()
-        done = forked.run(self.command("--confirm", *form, *words)[3:], self.folder, self.environment)
+        command = ["check", "--no-cache", "--python", imported.python(), "--confirm", *form, *words]
+        done = forked.run(command, self.folder, self.environment)
         rows = json.loads(done.out) if is_json and done.out else []
         return Proved(done.status, done.err, done.out, rows)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import sys
 
 import pytest
 
 from inplace_lint.core.finding import Certainty, Finding, Proof, Severity
 from inplace_lint.core.span import Span
 from inplace_lint.live.confirm import confirm
+from tests.live import imported
 
 HEAD = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n\n\n"
 NET = """\
@@ -53,7 +53,7 @@ def advised(tmp_path, source: str, call: str, framework: str = "torch"):
     finding = Finding(
         "IPL601", "inplace-opportunity", Severity.INFO, Certainty.ALWAYS, "", span, "", framework=framework
     )
-    (found,) = confirm.confirmed([finding], confirm.Setup(sys.executable))
+    (found,) = confirm.confirmed([finding], confirm.Setup(imported.python()))
     assert found.verdict is not None
     return found.verdict
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import pytest
 
 from inplace_lint.core.finding import Certainty, Finding, Proof, Related, Role, Severity
@@ -11,6 +9,7 @@ from inplace_lint.core.span import Span
 from inplace_lint.live.confirm import confirm
 from inplace_lint.live.confirm.confirm import Setup, confirmed
 from inplace_lint.live.warm import Warm
+from tests.live import imported
 
 HEAD = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n\n\n"
 
@@ -18,7 +17,7 @@ HEAD = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n\n\
 @pytest.fixture(scope="module")
 def torch_process():
     """Start one process with torch for all findings, each of which is proved in a fork of it."""
-    process = Warm(sys.executable, "torch")
+    process = Warm(imported.python(), "torch")
     yield process
     process.stop()
 
@@ -63,7 +62,7 @@ def verdict(tmp_path, torch_process, monkeypatch):
             related=related,
             framework="torch",
         )
-        found = confirmed([finding], Setup(sys.executable, root=str(tmp_path)))[0].verdict
+        found = confirmed([finding], Setup(imported.python(), root=str(tmp_path)))[0].verdict
         assert found is not None
         return found.proof
 
@@ -150,4 +149,4 @@ def test_opinion_gets_no_verdict(tmp_path):
     finding = Finding(
         "IPL501", "name", Severity.INFO, Certainty.ALWAYS, "m", Span(str(path), 9, 4, 9, 10), "here", framework="torch"
     )
-    assert confirmed([finding], Setup(sys.executable))[0].verdict is None
+    assert confirmed([finding], Setup(imported.python()))[0].verdict is None

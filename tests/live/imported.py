@@ -1,0 +1,124 @@
+"""
+An interpreter that has imported its framework already, for tests that start one for each program that they confirm.
+
+`python()` is a program that is given to `--python`. What starts the process for jobs is forked from a server that has
+imported that framework; all else is the interpreter of the tests. A test of how processes start or end takes
+`sys.executable` itself.
+"""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import importlib
+import json
+import os
+import runpy
+import select
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+
+_FRAMEWORKS = ("torch", "paddle")
+_JOBS = ("confirm_main", "cpu")  # the words around the name of the framework
+_LARGEST = 1 << 20
+_STREAMS = 3
+_ASKING = """\
+#!{real} -IS
+import json, os, socket, sys
+words = sys.argv[1:]
+if len(words) == 4 and (words[1], words[3]) == {jobs}:
+    server = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    server.connect(os.path.join(os.path.dirname(os.path.realpath(__file__)), words[2]))
+    socket.send_fds(server, [json.dumps([words, os.getcwd(), dict(os.environ)]).encode()], [0, 1, 2])
+    sys.exit(int(server.recv(64) or 1))
+os.execv({real!r}, [{real!r}, *words])
+"""
+
+
+@cache
+def python() -> str:
+    """Return the path of the interpreter; its servers end with this process."""
+    if sys.platform != "linux":
+        return sys.executable
+    folder = Path(tempfile.mkdtemp(prefix="imported-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "GLOG_minloglevel": "3", "PYTHONDONTWRITEBYTECODE": "1"}
+    for framework in _FRAMEWORKS:
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        listener.bind(str(folder / framework))
+        listener.listen()
+        command = [sys.executable, __file__, framework, str(listener.fileno())]
+        server = subprocess.Popen(command, stdin=subprocess.PIPE, env=environment, pass_fds=[listener.fileno()])
+        listener.close()
+        atexit.register(server.communicate)
+    path = folder / "python"
+    path.write_text(_ASKING.format(real=sys.executable, jobs=_JOBS), encoding="utf-8")
+    path.chmod(0o755)
+    return str(path)
+
+
+def _serve(framework: str, listener: socket.socket) -> None:
+    """Answer each order with the exit status of a fork, until the standard input ends; import on the first one."""
+    while True:
+        ready, _, _ = select.select([listener.fileno(), 0], [], [])
+        if 0 in ready:
+            return
+        importlib.import_module(framework)
+        gc.freeze()  # a collection in a fork would copy all pages
+        connection, _ = listener.accept()
+        if not os.fork():
+            listener.close()
+            _answer(connection)
+            os._exit(0)
+        connection.close()
+        _reap()
+
+
+def _reap() -> None:
+    while True:
+        try:
+            if os.waitpid(-1, os.WNOHANG) == (0, 0):
+                return
+        except ChildProcessError:
+            return
+
+
+def _answer(connection: socket.socket) -> None:
+    message, handles, _, _ = socket.recv_fds(connection, _LARGEST, _STREAMS)
+    child = os.fork()
+    if not child:
+        connection.close()
+        os._exit(_run(message, handles))
+    for handle in handles:
+        os.close(handle)
+    _, status = os.waitpid(child, 0)
+    connection.send(str(os.waitstatus_to_exitcode(status)).encode())
+
+
+def _run(order: bytes, handles: list[int]) -> int:
+    """Run a file as the interpreter would: with its words, folder, environment and streams, in a session of its own."""
+    words, folder, environment = json.loads(order)
+    os.setsid()
+    for number, handle in enumerate(handles):
+        os.dup2(handle, number)
+        os.close(handle)
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    named = [part for part in environment.get("PYTHONPATH", "").split(os.pathsep) if part]
+    sys.path[:] = [str(Path(words[0]).parent), *named, *(part for part in sys.path[1:] if part not in named)]
+    sys.argv = words
+    try:
+        runpy.run_path(words[0], run_name="__main__")
+    except SystemExit as ended:
+        return int(ended.code or 0)
+    return 0
+
+
+if __name__ == "__main__":
+    _serve(sys.argv[1], socket.socket(fileno=int(sys.argv[2])))
