@@ -32,6 +32,14 @@ def cluster():
     ray.shutdown()
 
 
+@pytest.fixture
+def joined(cluster):
+    """Return the words for a run on that Ray, which spares it to start one."""
+    import ray  # noqa: PLC0415 - skipped where it is not installed
+
+    return ("--executor", "ray", "--ray-address", ray.get_runtime_context().gcs_address)
+
+
 # -- what there is without Ray -----------------------------------------------------------------------------------------
 
 
@@ -105,9 +113,9 @@ def test_a_run_says_what_local_processes_say(lint, project):
 
 
 @real
-def test_the_store_is_written_here(lint, project):
+def test_the_store_is_written_here(lint, project, joined):
     """The second run has nothing to send, so that it needs no cluster."""
-    first = lint(*RAY, "--output-format", "json", "pkg", "script.py")
+    first = lint(*joined, "--output-format", "json", "pkg", "script.py")
     assert first.status == 1
     assert lint(*RAY, "--ray-address", "127.0.0.1:1", "--output-format", "json", "pkg", "script.py") == first
     (project / "script.py").write_text("import torch\n\nx = torch.ones(3)\n")
@@ -116,21 +124,21 @@ def test_the_store_is_written_here(lint, project):
 
 
 @real
-def test_fixes_are_made_as_by_local_processes(lint, project):
+def test_fixes_are_made_as_by_local_processes(lint, project, joined):
     shutil.copytree(project, project / "other")
-    local, there = (lint("--no-cache", "--fix", *words, cwd) for words, cwd in (((), "pkg"), (RAY, "other/pkg")))
+    local, there = (lint("--no-cache", "--fix", *words, cwd) for words, cwd in (((), "pkg"), (joined, "other/pkg")))
     assert (local.status, there.status) == (1, 1)
     texts = [sorted(path.read_text() for path in (project / place).rglob("*.py")) for place in ("pkg", "other/pkg")]
     assert texts[0] == texts[1]
 
 
 @real
-def test_a_fleet_is_that_of_local_processes(lint, project):
+def test_a_fleet_is_that_of_local_processes(lint, project, joined):
     own = project / "own"
     shutil.copytree(project / "pkg", own / "pkg")
     shutil.make_archive(str(project / "packed"), "gztar", own)
     (project / "list.txt").write_text("own\npacked.tar.gz\ngone\n")
-    local, there = lint("fleet", "list.txt", "-o", "a"), lint("fleet", "list.txt", "-o", "b", *RAY)
+    local, there = lint("fleet", "list.txt", "-o", "a"), lint("fleet", "list.txt", "-o", "b", *joined)
     assert (local.status, there.status) == (2, 2)
     assert local.err == there.err
     texts = [[path.read_text() for path in sorted((project / out).glob("*/findings.json"))] for out in "ab"]
@@ -216,7 +224,7 @@ def test_leaving_early_ends_what_runs(cluster):
 
 @real
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals")
-def test_an_interrupted_fleet_goes_on_where_it_was(lint, project):
+def test_an_interrupted_fleet_goes_on_where_it_was(lint, project, joined):
     shutil.copytree(project / "pkg", project / "own" / "pkg")
     big = "import torch\n" + "".join(
         f"def f{at}(x):\n    x = x.exp()\n    x += {at}\n    return x\n" for at in range(120)
@@ -234,7 +242,7 @@ def test_an_interrupted_fleet_goes_on_where_it_was(lint, project):
     assert (process.communicate(timeout=120)[1].strip(), process.returncode) == ("interrupted", 130)
     done = {path: path.stat().st_mtime_ns for path in (project / "out").glob("*/summary.json")}
     assert 0 < len(done) < 7
-    assert lint("fleet", "list.txt", "-o", "out", *RAY).status == 1
+    assert lint("fleet", "list.txt", "-o", "out", *joined).status == 1
     assert {path: path.stat().st_mtime_ns for path in done} == done
     assert lint("fleet", "list.txt", "-o", "whole", "-j", "1").status == 1
     texts = [[path.read_text() for path in sorted((project / out).glob("*/f*.json"))] for out in ("out", "whole")]
