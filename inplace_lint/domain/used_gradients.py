@@ -29,15 +29,17 @@ def note(state: State, values: Iterable[Value]) -> None:
     """Remember whose gradients are used."""
     for value in values:
         if type(value) is Ref and value.id in state.symbols.graded:
-            _is_leaf(state, state.trait(traits.GRADIENT_OF, value.id))
+            is_leaf(state, state.trait(traits.GRADIENT_OF, value.id))
         number = owner(state, value) if type(value) is Sym else None
         if number is not None:
             state.set_trait(traits.HAS_USED_GRADIENT, number, True)
-            _is_leaf(state, state.trait(traits.TENSOR, number))
+            is_leaf(state, state.trait(traits.TENSOR, number))
 
 
-def _is_leaf(state: State, ref: Ref | None) -> None:
+def is_leaf(state: State, ref: Ref | None) -> None:
     """Remember that a tensor is a leaf that requires grad, unless it was computed."""
     tensor = None if ref is None else state.tensor(ref)
-    if ref is not None and tensor is not None and tensor.rg is None and not tensor.nodes:
-        state.put(ref, replace(tensor, rg=True, leaf=True))
+    if ref is None or tensor is None:
+        return
+    if (tensor.rg is None and not tensor.nodes) or (tensor.rg and tensor.leaf is None):
+        state.put(ref, replace(tensor, rg=True, leaf=True, nodes=()))

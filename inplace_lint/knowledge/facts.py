@@ -49,6 +49,7 @@ class Framework:
     and the mode for inference (`infer`).
     `sets_up` is the method of a custom function that saves what its `forward` computed.
     `own_gradients`: the gradient of a leaf is itself a leaf that requires grad.
+    `optimizes_leaves`: an optimizer refuses a tensor that is no leaf.
     `checks_custom`: what a custom function keeps is compared by version, and an input that it returns is a view; else
     nothing is compared, and returning an input writes it. `checks_checkpoint` likewise for inputs of a checkpoint.
     `checkpoint_stops`: a checkpoint without reentrant backward runs its function again up to what it saved last.
@@ -108,6 +109,7 @@ class Framework:
     default_dtype: str = ""
     sets_up: str = ""
     own_gradients: bool = False
+    optimizes_leaves: bool = False
     checks_custom: bool = True
     checks_checkpoint: bool = True
     checkpoint_stops: bool = True

@@ -227,7 +227,7 @@ INTRINSICS = frozenset({
     "operator_impl", "optimizer", "optimizer_step",
     "optimizer_zero", "parameter", "parameter_options", "parameters",
     "passed_on", "register_buffer", "register_parameter", "reparametrized",
-    "requires_grad_", "reset_parameters", "save_for_backward",
+    "requires_grad_", "reset_parameters", "retain_grad", "save_for_backward",
     "save_state", "scaler",
     "scaler_scale", "scaler_step", "script", "state_dict", "swap", "template", "train", "transform", "unknown_value",
     "variable", "with_gradient", "zero_module",

@@ -31,7 +31,7 @@ def gradient(interp: Interpreter, state: State, value: Ref, tensor: Tensor) -> V
         own = facts.framework.own_gradients
         grad = state.new(Tensor(state.new_storage(), rg=own, leaf=True, framework=tensor.framework, dtype=tensor.dtype))
         state.put(value, replace(tensor, grad=grad))
-        if tensor.rg is None:
+        if tensor.rg is None or tensor.leaf is None:
             state.set_trait(traits.GRADIENT_OF, grad.id, value)
             state.symbols.graded.add(grad.id)
         return grad

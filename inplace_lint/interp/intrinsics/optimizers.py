@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from inplace_lint.core.event import Keeping, Touch
 from inplace_lint.core.records import replace
-from inplace_lint.domain import origins, traits
+from inplace_lint.domain import origins, traits, used_gradients
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Const, Dotted, Ref, Sym, SymId, Tuple, Value
@@ -38,8 +38,12 @@ def _optimizer(act: IntrinsicCall) -> Results:
     given = act.value("params") if act.value("params") != NONE else act.value("parameters")
     owned = tuple(dict.fromkeys((*_tensors(state, given, 0), *opaque_modules.weights(state, given))))
     opaque_modules.train(state, owned)
+    checks = act.interp.context.default().framework.optimizes_leaves
     for ref in owned:
         state.set_trait(traits.OPTIMIZED, ref.id, True)
+        tensor = state.tensor(ref)
+        if checks and tensor is not None and tensor.rg:
+            used_gradients.is_leaf(state, ref)
     listed = state.new(ListObject(owned))
     attrs: dict[str, Value] = {"<owned>": listed, "<fused>": act.arguments.named("fused") or NONE}
     return [(state, state.new(Instance(Dotted(act.form.name), attrs, opaque=True)))]

@@ -191,6 +191,15 @@ def _nothing(act: IntrinsicCall) -> Results:
     return [(act.state, NONE)]
 
 
+def _retain_grad(act: IntrinsicCall) -> Results:
+    """Take what may be a leaf for none: a leaf keeps its gradient anyway."""
+    ref = act.receiver() or act.state.ref(act.positional(0))
+    tensor = None if ref is None else act.state.tensor(ref)
+    if ref is not None and tensor is not None and tensor.rg and tensor.leaf is None:
+        act.state.put(ref, replace(tensor, leaf=False))
+    return [(act.state, NONE)]
+
+
 def _default_dtype(act: IntrinsicCall) -> Results:
     """Forget which dtype new tensors have."""
     act.state.set_trait(traits.OTHER_DEFAULT, None, True)
@@ -289,6 +298,7 @@ _INTRINSICS: dict[str, Callable[[IntrinsicCall], Results]] = {
     "detach_": _detach_in_place,
     "swap": _swap,
     "nothing": _nothing,
+    "retain_grad": _retain_grad,
     "default_dtype": _default_dtype,
     "itself": _itself,
     "unknown_value": _unknown_value,

@@ -8,7 +8,7 @@ from inplace_lint.core.records import replace
 from inplace_lint.domain import origins, traits, unknown_history, used_gradients
 from inplace_lint.domain.heap import ListObject, Node, Storage, Tensor, View, Write
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NOT_TENSORS, ClassValue, Const, Ref, SliceValue, Sym, SymId, Tuple, Value
+from inplace_lint.domain.values import NOT_TENSORS, ClassValue, Const, Dotted, Ref, SliceValue, Sym, SymId, Tuple, Value
 from inplace_lint.interp.frame import Arguments, Frame, Variable
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import opaque_modules
@@ -16,6 +16,7 @@ from inplace_lint.knowledge.facts import Facts
 
 _DEEPEST = 8
 _INSIDE = frozenset({origins.ITEM, origins.ROW, origins.TURN})  # values that are part of another
+_NAMELESS, _ITEM_OF = "the tensor", "an item of "
 _FILLING = ("append", "extend", "insert")
 
 
@@ -256,8 +257,14 @@ def describe(state: State, value: Sym) -> str:
             return f"`{name}`"
         case (origins.GLOBAL, _, str(name)):
             return f"`{name}`"
+        case (origins.RESULT, Sym() | Dotted() as function, *_):
+            name = opaque_modules.name_of_call(state, function)
+            return f"what `{name}` returns" if name else _NAMELESS
+        case (origins.ITEM | origins.ROW | origins.TURN, Sym() as outer, *_):
+            whole = describe(state, outer)
+            return whole if whole == _NAMELESS or whole.startswith(_ITEM_OF) else f"{_ITEM_OF}{whole}"
         case _:
-            return "the tensor"
+            return _NAMELESS
 
 
 def materialise_all(interp: Interpreter, state: State, value: Value, framework: str) -> list[tuple[Ref, Tensor]]:
