@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from inplace_lint.core.event import Carried, Event, Failure, Refused, Site, Stale, Touch
 from inplace_lint.core.span import Place, Slice
@@ -53,8 +54,7 @@ class Frame(NamedTuple):
         return "site-packages" in self.path or "dist-packages" in self.path or self.path.startswith("<")
 
 
-@dataclass(frozen=True, slots=True)
-class Explained:
+class Explained(Struct, frozen=True):
     """
     What an error says: the framework, the check that failed, and what its message contains.
 

@@ -187,7 +187,7 @@ def _check(
         return FAILED if show(paths, stdin, resolver, output_file, **shows) else CLEAN
     settings = resolver.settings_of(Path.cwd())
     if no_cache:
-        from dataclasses import replace
+        from msgspec.structs import replace
 
         settings = replace(settings, cache=False)
     is_stdin = paths == (Path("-"),)
@@ -280,7 +280,7 @@ program.add_command(rule)
 @shared_options.color(default="auto")
 def explain(paths: tuple[Path, ...], lang: str | None, color: str) -> int:
     """Read a traceback of torch or Paddle from standard input, explain it, and find its cause in PATHS."""
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     from inplace_lint.cli.check_command import runner
     from inplace_lint.cli.explain import describe

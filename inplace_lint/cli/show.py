@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from pathlib import Path
 
 import click
@@ -60,12 +59,12 @@ def settings_text(path: Path, resolver: SettingsResolver) -> str:
     source = files.shown(settings.source) if settings.source is not None else "no configuration file"
     lines = [f"# Settings for {files.shown(path)}, from {source}"]
     tables: list[str] = []
-    for item in fields(settings):
-        key, value = item.name.replace("_", "-"), getattr(settings, item.name)
-        if item.name in _NO_KEYS or value is None or (key in _UNCHOSEN and not value):
+    for name in settings.__struct_fields__:
+        key, value = name.replace("_", "-"), getattr(settings, name)
+        if name in _NO_KEYS or value is None or (key in _UNCHOSEN and not value):
             continue
         if isinstance(value, Mapping):
-            tables.extend(["", f"[{key}]", *(f"{_toml(name)} = {_toml(some)}" for name, some in value.items())])
+            tables.extend(["", f"[{key}]", *(f"{_toml(inner)} = {_toml(some)}" for inner, some in value.items())])
         else:
             lines.append(f"{key} = {_toml(value)}")
     codes = resolver.codes_of(path)

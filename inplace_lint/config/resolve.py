@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from inplace_lint.config.globs import spec_of
 from inplace_lint.config.selection import RuleInfo, codes_of, enabled_codes, opinion_codes, severities, validated
@@ -14,8 +16,7 @@ from inplace_lint.core.errors import ConfigError, PluginError
 from inplace_lint.core.remembered import remembered
 
 
-@dataclass(frozen=True)
-class SettingsResolver:
+class SettingsResolver(Struct, frozen=True, dict=True):
     """
     Resolves settings by folder; each configuration file is read once.
 

@@ -11,9 +11,11 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from inplace_lint.config.schema import ADDITIVE, KEYS, did_you_mean
 from inplace_lint.core.errors import ConfigError
@@ -35,8 +37,7 @@ _MISSPELLED = frozenset({"inplace_lint", "inplacelint"})
 NAMES = dict.fromkeys((".inplace-lint.toml", "inplace-lint.toml", "pyproject.toml")).keys()
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(Struct, frozen=True):
     """
     The settings for the files below `root`.
 

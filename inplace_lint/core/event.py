@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from inplace_lint.core.records import dataclass
+from msgspec import Struct
+
 from inplace_lint.core.span import Place
 from inplace_lint.core.word import Word
 
@@ -89,8 +90,7 @@ class Site(NamedTuple):
     caller: Site | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Touch:
+class Touch(Struct, frozen=True):
     """
     One access to a tensor: a save, a write or a read.
 
@@ -115,8 +115,7 @@ class Touch:
     dropped: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Needed:
+class _Needed(Struct, frozen=True):
     """`write` changed what `save` kept, or read, before `backward` needs it; that is None where it is not known."""
 
     framework: str
@@ -126,25 +125,21 @@ class _Needed:
     assumptions: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Stale(_Needed):
+class Stale(_Needed, frozen=True):
     """Backward needs what `save` kept, but `write` overwrote it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Untracked(_Needed):
+class Untracked(_Needed, frozen=True):
     """Backward uses what `save` kept, and `write` changed it behind the version counter; `array`: through an array."""
 
     array: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Recomputed(_Needed):
+class Recomputed(_Needed, frozen=True):
     """Backward runs a function again that read `save` from outside its arguments, and `write` has changed that."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Checked:
+class _Checked(Struct, frozen=True):
     """The framework checks `write` before it carries it out; `origin` is where the tensor was made."""
 
     framework: str
@@ -154,13 +149,11 @@ class _Checked:
     assumptions: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Refused(_Checked):
+class Refused(_Checked, frozen=True):
     """The framework refuses `write` by `check` (leaf, leaf_view, multi_view, …)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Accepted(_Checked):
+class Accepted(_Checked, frozen=True):
     """
     The framework carries out `write` to memory that overlaps, with other values than it spells.
 
@@ -170,8 +163,7 @@ class Accepted(_Checked):
     compiled: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Clobbered:
+class Clobbered(Struct, frozen=True):
     """
     `write` changed a tensor that `read` reads afterwards under the other name `other`, bound before the write.
 
@@ -188,8 +180,7 @@ class Clobbered:
     within: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(Struct, frozen=True):
     """
     `write` changed a value that the program keeps: `how` it is kept.
 
@@ -206,8 +197,7 @@ class Snapshot:
     array: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Lost:
+class Lost(Struct, frozen=True):
     """
     A gradient flows past `write`, which changed a value while nothing was recorded.
 
@@ -224,8 +214,7 @@ class Lost:
     of_slope: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Escaped:
+class Escaped(Struct, frozen=True):
     """
     `write` changed a tensor that the function was passed as `argument`.
 
@@ -239,8 +228,7 @@ class Escaped:
     assumptions: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Carried:
+class Carried(Struct, frozen=True):
     """`write` put a history into a tensor that outlives a step, and the `backward` of a later step ran into it."""
 
     framework: str
@@ -249,8 +237,7 @@ class Carried:
     assumptions: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class _Written:
+class _Written(Struct, frozen=True):
     """A fault that is known by `write` alone."""
 
     framework: str
@@ -258,20 +245,17 @@ class _Written:
     assumptions: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Ignored(_Written):
+class Ignored(_Written, frozen=True):
     """A write that has no effect where the function is compiled as a whole: only what a statement binds is kept."""
 
 
-@dataclass(frozen=True, slots=True)
-class Misdeclared(_Written):
+class Misdeclared(_Written, frozen=True):
     """`write` declares an operator by a schema that does not parse: `problem` says where."""
 
     problem: str
 
 
-@dataclass(frozen=True, slots=True)
-class LostUpdate(_Written):
+class LostUpdate(_Written, frozen=True):
     """
     An augmented assignment bound a variable anew, and the parameter behind it keeps its value.
 
@@ -283,13 +267,11 @@ class LostUpdate(_Written):
     written: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Accumulated(_Written):
+class Accumulated(_Written, frozen=True):
     """`write` added a value to a sum whose history, or that of the value, was used up by a backward."""
 
 
-@dataclass(frozen=True, slots=True)
-class Altered(_Written):
+class Altered(_Written, frozen=True):
     """
     `write`, in a backward or a hook, changed the gradient that it was given; `shared` handed that to others, too.
 
@@ -300,13 +282,11 @@ class Altered(_Written):
     returned: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Performed(_Written):
+class Performed(_Written, frozen=True):
     """A write in the call of a module, whatever comes of it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Spared(_Written):
+class Spared(_Written, frozen=True):
     """
     A call that writes nothing would, in place, spare memory; `write` is the call as it stands.
 

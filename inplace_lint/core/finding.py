@@ -7,8 +7,9 @@ and sentences, and nothing of how it was found.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 from inplace_lint.core.span import Span
 
@@ -62,8 +63,7 @@ class Proof(Enum):
     COULD_NOT_RUN = "could not run"
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """
     What `--confirm` found out about a finding.
 
@@ -96,16 +96,14 @@ class Verdict:
         return f"{self.name}: {self.reason}"
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(Struct, frozen=True):
     """A span of source text and its replacement; an empty span is an insertion."""
 
     span: Span
     content: str
 
 
-@dataclass(frozen=True, slots=True)
-class Fix:
+class Fix(Struct, frozen=True):
     """
     Edits that remove a fault together, and the sentence that says what they do ("use `x = x + y`").
 
@@ -122,8 +120,7 @@ class Fix:
         return self.applicability is Applicability.SAFE or (unsafe and self.applicability is Applicability.UNSAFE)
 
 
-@dataclass(frozen=True, slots=True)
-class Related:
+class Related(Struct, frozen=True):
     """A place that takes part in a finding, and the sentence about it ("saved here: relu keeps its output")."""
 
     role: Role
@@ -131,8 +128,7 @@ class Related:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class Asks:
+class Asks(Struct, frozen=True):
     """
     Who can ask for the gradient that a finding assumes.
 
@@ -153,8 +149,7 @@ class Asks:
     number: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """
     One fault at one primary place.
 

@@ -1,5 +1,5 @@
 """
-Records as JSON holds them: a dataclass is the list of its fields, a mapping the list of its pairs.
+Records as JSON holds them: a struct is the list of its fields, a mapping the list of its pairs.
 
     form_of(Span("a.py", 1, 0, 1, 5))         # ["a.py", 1, 0, 1, 5, None]
     reader(Span)(["a.py", 1, 0, 1, 5, None])  # Span("a.py", 1, 0, 1, 5)
@@ -10,11 +10,12 @@ It is JSON and no pickle, because a cache that comes with a cloned repository mu
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache
 from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints
+
+from msgspec import Struct
 
 Reader = Callable[[Any], Any]
 
@@ -27,8 +28,8 @@ def form_of(value: Any) -> Any:  # noqa: ANN401 - any record
         return [[form_of(key), form_of(item)] for key, item in value.items()]
     if isinstance(value, tuple):
         return [form_of(item) for item in value]
-    if is_dataclass(value):
-        return [form_of(getattr(value, field.name)) for field in fields(value)]
+    if isinstance(value, Struct):
+        return [form_of(getattr(value, name)) for name in value.__struct_fields__]
     return value
 
 
@@ -52,12 +53,14 @@ def reader(kind: Any) -> Reader:  # noqa: ANN401 - an annotation
     if get_origin(kind) is tuple:
         parts = [reader(one) for one in args]
         return lambda form: tuple(read(part) for read, part in zip(parts, form, strict=True))
-    return _record(kind) if is_dataclass(kind) else kind if issubclass(kind, Enum) else _plain(kind)
+    if issubclass(kind, Struct):
+        return _record(kind)
+    return kind if issubclass(kind, Enum) else _plain(kind)
 
 
-def _record(kind: Any) -> Reader:  # noqa: ANN401 - the type of any record
+def _record(kind: type[Struct]) -> Reader:
     hints = get_type_hints(kind)
-    readers = {field.name: reader(hints[field.name]) for field in fields(kind)}
+    readers = {name: reader(hints[name]) for name in kind.__struct_fields__}
 
     def read(form: Any) -> Any:  # noqa: ANN401 - the parsing edge
         named = form if isinstance(form, dict) else dict(zip(readers, form, strict=True))

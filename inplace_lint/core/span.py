@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from inplace_lint.core.records import dataclass
+from msgspec import Struct
+from msgspec.structs import astuple
 
 
 class Slice(NamedTuple):
@@ -34,8 +35,7 @@ class Place(NamedTuple):
     at: int
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Span:
+class Span(Struct, frozen=True):
     """
     A range of source text.
 
@@ -49,6 +49,9 @@ class Span:
     end_line: int
     end_column: int
     cell: int | None = None
+
+    def __lt__(self, other: Span) -> bool:
+        return astuple(self) < astuple(other)
 
     def cut(self, lines: Sequence[str]) -> list[str]:
         """Return the lines that the span covers, cut at its ends; nothing where the file has no such lines."""

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from inplace_lint.core.event import Altered, Refused, Site
 from inplace_lint.domain.state import State
@@ -20,8 +21,7 @@ from inplace_lint.domain.values import NodeId
 _SHARED = "another operation is given the same gradient, as both operands of an addition are"
 
 
-@dataclass(slots=True)
-class _Gradient:
+class _Gradient(Struct):
     """
     One tensor that backward computes: the `node` that made it, those that are given it, and by which one each is.
 

@@ -14,8 +14,10 @@ from collections.abc import Iterable, Mapping
 from enum import Enum
 from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from inplace_lint.core.event import Failure, Site, Touch
-from inplace_lint.core.records import dataclass, replace
 from inplace_lint.core.span import Place
 from inplace_lint.domain.shape import Size, Term
 from inplace_lint.domain.values import (
@@ -57,8 +59,7 @@ class View(Enum):
 BESIDE = frozenset({View.DETACH, View.DATA})  # views that have no part in the history of what they share memory with
 
 
-@dataclass(frozen=True, slots=True)
-class Tensor:
+class Tensor(Struct, frozen=True):
     """
     A tensor object.
 
@@ -120,8 +121,7 @@ def alike(tensor: Tensor) -> dict[str, Any]:
     return {name: getattr(tensor, name) for name in names}
 
 
-@dataclass(frozen=True, slots=True)
-class Storage:
+class Storage(Struct, frozen=True):
     """
     Memory that tensors share.
 
@@ -132,8 +132,7 @@ class Storage:
     writes: tuple[Write, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Write:
+class Write(Struct, frozen=True):
     """
     One write to a storage, at a time of the path's clock; `names` are the variables that it went through.
 
@@ -157,8 +156,7 @@ class Write:
     moved: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Save:
+class Save(Struct, frozen=True):
     """
     A tensor that a node keeps for backward, with the version that it had.
 
@@ -178,16 +176,14 @@ class Save:
     supposes: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Broken:
+class Broken(Struct, frozen=True):
     """A recorded write that backward cannot pass, and the check of the framework that fails there."""
 
     check: Failure
     touch: Touch
 
 
-@dataclass(frozen=True, slots=True)
-class Altering:
+class Altering(Struct, frozen=True):
     """
     A write by which a backward or a hook changes the gradient that it is given; whether it returns one as well.
 
@@ -199,8 +195,7 @@ class Altering:
     refused: Broken | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(Struct, frozen=True):
     """
     An operation on the tape: the nodes of its inputs, and what it saved.
 
@@ -233,8 +228,7 @@ class Node:
     spoils: tuple[tuple[StorageId, Write], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ListObject:
+class ListObject(Struct, frozen=True):
     """A list, set or deque; `exact`: `items` are certainly all its items."""
 
     items: tuple[Value, ...]
@@ -242,8 +236,7 @@ class ListObject:
     kind: str = "list"
 
 
-@dataclass(frozen=True, slots=True)
-class DictObject:
+class DictObject(Struct, frozen=True):
     """
     A dict; `exact`: `items` are certainly all; `default` is the value of a missing key, `factory` makes it.
 
@@ -283,8 +276,7 @@ def _kept(key: Value, item: Value) -> dict[object, Value]:
     return {key_of(key): item} if may_be_key(key) else {}
 
 
-@dataclass(frozen=True, slots=True)
-class Instance:
+class Instance(Struct, frozen=True):
     """
     An object of a class of the program or of a library; `opaque`: it may have attributes that are not known.
 
@@ -300,8 +292,7 @@ class Instance:
     pending: Partial | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Names:
+class Names(Struct, frozen=True):
     """The variables of a function call, class body or module; `bound`: the clock at which each was bound."""
 
     values: Mapping[str, Value]

@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Container, Iterable
 from typing import Any
 
-from inplace_lint.core.records import dataclass
+from msgspec import Struct
+
 from inplace_lint.domain.heap import Instance, ListObject, Names, Object, Storage, Tensor
 from inplace_lint.domain.id_renaming import IdRenaming, links_of, timeless
 from inplace_lint.domain.state import State
@@ -20,8 +21,7 @@ from inplace_lint.domain.traits import Owner, Trait
 from inplace_lint.domain.values import ClassValue, Const, Dotted, Ref, RefId, StorageId, Sym
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(Struct, frozen=True):
     """The point of a path at which a construction begins: later changes are compared with it."""
 
     start: int
@@ -31,8 +31,7 @@ class Mark:
     before: tuple[object, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Template:
+class Template(Struct, frozen=True):
     """What a construction created: ids above `start` are its own, all others belong to older objects."""
 
     start: int

@@ -9,13 +9,14 @@ Also which refs and unknown values an object contains, and whether an unknown va
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache
 from typing import Any, TypeVar
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from inplace_lint.core.event import Site, Touch
-from inplace_lint.core.records import replace
 from inplace_lint.core.span import Place
 from inplace_lint.domain.heap import Instance, Tensor
 from inplace_lint.domain.state import State
@@ -93,8 +94,8 @@ def links_of(thing: Any) -> list[Ref | Sym]:  # noqa: ANN401 - walks every kind 
 
 @cache
 def _fields(kind: type) -> tuple[str, ...]:
-    """Return the names of the fields of a dataclass; none for another class."""
-    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()
+    """Return the names of the fields of a record; none for another class."""
+    return kind.__struct_fields__ if issubclass(kind, Struct) else ()
 
 
 def timeless(state: State, number: SymId, known: int) -> bool:

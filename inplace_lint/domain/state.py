@@ -9,18 +9,18 @@ objects.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from dataclasses import field
 from typing import Any
 
+from msgspec import Struct, field
+from msgspec.structs import replace
+
 from inplace_lint.core.event import Event, Refused, Site, Stale, Touch
-from inplace_lint.core.records import dataclass, replace
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Names, Node, Object, Storage, Tensor, Write
 from inplace_lint.domain.traits import MAPPING, TENSOR, Key, Kind, Trait
 from inplace_lint.domain.values import NAMES, Builtin, Const, NodeId, Ref, RefId, StorageId, Sym, SymId, Tuple, Value
 
 
-@dataclass(slots=True)
-class Symbols:
+class Symbols(Struct):
     """
     The table of unknown values of a program: one symbol a key.
 
@@ -47,8 +47,7 @@ class Symbols:
         return self.keys[sym.id]
 
 
-@dataclass(frozen=True, slots=True)
-class Modes:
+class Modes(Struct, frozen=True):
     """
     The modes that ops run under; None for a mode that is not known.
 

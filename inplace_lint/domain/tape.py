@@ -13,8 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from msgspec.structs import replace
+
 from inplace_lint.core.event import Carried, Event, Lost, Recomputed, Refused, Site, Stale, Touch, Untracked
-from inplace_lint.core.records import replace
 from inplace_lint.domain import handed_gradients, only_way, traits
 from inplace_lint.domain.heap import Node, Save, Tensor, View, Write
 from inplace_lint.domain.state import State

@@ -14,8 +14,9 @@ from collections.abc import Hashable
 from enum import Enum
 from typing import Generic, TypeVar
 
+from msgspec import Struct
+
 from inplace_lint.core.event import Lost, Site, Touch
-from inplace_lint.core.records import dataclass
 from inplace_lint.core.span import Place, Slice
 from inplace_lint.domain.heap import Part, Write
 from inplace_lint.domain.shape import Size
@@ -71,8 +72,7 @@ class Trait(Generic[Key, Kind]):
         return self.lifetime is Lifetime.PATH and not self.derived
 
 
-@dataclass(frozen=True, slots=True)
-class Handed:
+class Handed(Struct, frozen=True):
     """
     The last unknown call that was given a module: what the tape had before it is older than `node`.
 
@@ -85,8 +85,7 @@ class Handed:
     resets: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
+class Kept(Struct, frozen=True):
     """
     When and where a tensor was put into a container, or a `state_dict` was read.
 
@@ -98,8 +97,7 @@ class Kept:
     before: tuple[int, Place] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ModelKept:
+class ModelKept(Struct, frozen=True):
     """When and where a model became an attribute of `owner` under another name."""
 
     clock: int
@@ -108,16 +106,14 @@ class ModelKept:
     value: Value
 
 
-@dataclass(frozen=True, slots=True)
-class Cached:
+class Cached(Struct, frozen=True):
     """The function that has a tensor in its cache; `bare`: as it was created, with no value that was computed."""
 
     place: Place
     bare: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Beside:
+class Beside(Struct, frozen=True):
     """A write through a detached view of a tensor, and what it assumes. `low`: it sets elements to a low number."""
 
     touch: Touch
@@ -125,8 +121,7 @@ class Beside:
     low: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Settled:
+class Settled(Struct, frozen=True):
     """The last write to memory, at a clock, which changes nothing where it is done once more: op, part, arguments."""
 
     op: str
@@ -135,8 +130,7 @@ class Settled:
     clock: int
 
 
-@dataclass(frozen=True, slots=True)
-class Slope:
+class Slope(Struct, frozen=True):
     """An unrecorded write of a leaf, what it assumes, and the nodes of the gradients that the new value is made of."""
 
     touch: Touch
@@ -144,16 +138,14 @@ class Slope:
     nodes: tuple[NodeId, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Switch:
+class Switch(Struct, frozen=True):
     """The mode that an object sets as a context manager, and the value that it sets it to."""
 
     mode: str
     setting: Value | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """
     A step of an optimizer that is not known: its clock, its call site and its name.
 
@@ -169,8 +161,7 @@ class Step:
     made: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Called:
+class Called(Struct, frozen=True):
     """A call of an unknown value that may be a module: what was called on what, and the node on the tape, if any."""
 
     function: SymId
@@ -181,24 +172,21 @@ class Called:
     node: NodeId | None
 
 
-@dataclass(frozen=True, slots=True)
-class Added:
+class Added(Struct, frozen=True):
     """When a backward added to a gradient that was there, and the call that ran it."""
 
     clock: int
     write: Touch
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
+class Told(Struct, frozen=True):
     """When and where a custom function said what backward is to keep."""
 
     clock: int
     site: Site
 
 
-@dataclass(frozen=True, slots=True)
-class Operator:
+class Operator(Struct, frozen=True):
     """
     An operator that the program registered: its body, and the arguments that a call writes.
 
@@ -213,8 +201,7 @@ class Operator:
     schema: OperatorSchema | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Loader:
+class Loader(Struct, frozen=True):
     """The data set that a loader asks for items, the op that joins these, if any, and the program's own function."""
 
     dataset: Ref

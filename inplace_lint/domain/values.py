@@ -14,10 +14,10 @@ the same unknown value is the same `Sym`, and a condition on it takes the same s
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import field
 from typing import NamedTuple, NewType
 
-from inplace_lint.core.records import dataclass
+from msgspec import Struct
+
 from inplace_lint.core.span import Place, Slice
 from inplace_lint.ir.nodes import Function
 
@@ -28,8 +28,7 @@ StorageId = NewType("StorageId", int)
 NodeId = NewType("NodeId", int)
 
 
-@dataclass(frozen=True, slots=True)
-class Const:
+class Const(Struct, frozen=True, eq=False):
     """
     A Python constant; `origin` is the expression that it was written as, where it may decide a write.
 
@@ -38,8 +37,8 @@ class Const:
     """
 
     value: object
-    origin: Place | None = field(default=None, compare=False)
-    source: SymId | None = field(default=None, compare=False)
+    origin: Place | None = None
+    source: SymId | None = None
 
     def __hash__(self) -> int:
         return hash((type(self.value), self.value))
@@ -48,6 +47,9 @@ class Const:
         # 1, 1.0 and True are different constants.
         return isinstance(other, Const) and type(self.value) is type(other.value) and self.value == other.value
 
+    def __ne__(self, other: object) -> bool:  # a struct has one of its own
+        return not self == other
+
 
 class Ref(NamedTuple):
     """The identity of an object on the heap."""
@@ -55,8 +57,7 @@ class Ref(NamedTuple):
     id: RefId
 
 
-@dataclass(frozen=True, slots=True)
-class Sym:
+class Sym(Struct, frozen=True, eq=False):
     """
     An unknown value.
 
@@ -66,36 +67,41 @@ class Sym:
     """
 
     id: SymId
-    kind: str = field(default="", compare=False)
+    kind: str = ""
+
+    def __hash__(self) -> int:
+        return hash(self.id)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sym) and self.id == other.id
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
 
 
 NOT_TENSORS = frozenset({"number", "str", "sequence", "callable", "array", "name"})
 
 
-@dataclass(frozen=True, slots=True)
-class Dotted:
+class Dotted(Struct, frozen=True):
     """A function, class or constant of a framework or another library, by its dotted name."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleValue:
+class ModuleValue(Struct, frozen=True):
     """A module of the project, by the path of its file."""
 
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class Imported:
+class Imported(Struct, frozen=True):
     """The value of a variable that `from module import name` binds, until it is first read."""
 
     path: str
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Tuple:
+class Tuple(Struct, frozen=True):
     """A Python tuple; `exact`: `items` are certainly all its items; `fields` are the names of a named tuple."""
 
     items: tuple[Value, ...]
@@ -103,8 +109,7 @@ class Tuple:
     fields: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class SliceValue:
+class SliceValue(Struct, frozen=True):
     """A slice object inside a subscript."""
 
     lower: Value
@@ -112,8 +117,7 @@ class SliceValue:
     step: Value
 
 
-@dataclass(frozen=True, slots=True)
-class Closure:
+class Closure(Struct, frozen=True):
     """
     A Python function with its environment and defaults.
 
@@ -143,8 +147,7 @@ class Closure:
         return frozenset(name for name, _ in self.defaults)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ClassValue:
+class ClassValue(Struct, frozen=True, eq=False):
     """
     A class of the program, one object a definition.
 
@@ -161,16 +164,14 @@ class ClassValue:
     env: Ref | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
+class Bound(Struct, frozen=True):
     """A function or class attribute bound to its receiver."""
 
     receiver: Value
     function: Value
 
 
-@dataclass(frozen=True, slots=True)
-class Partial:
+class Partial(Struct, frozen=True):
     """`functools.partial(function, *args, **keywords)`."""
 
     function: Value
@@ -178,16 +179,14 @@ class Partial:
     keywords: tuple[tuple[str, Value], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Super:
+class Super(Struct, frozen=True):
     """`super()` inside a method of `owner`, on `receiver`."""
 
     owner: ClassValue
     receiver: Value
 
 
-@dataclass(frozen=True, slots=True)
-class Builtin:
+class Builtin(Struct, frozen=True):
     """A Python builtin, or a method of a builtin type on `receiver`."""
 
     name: str

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inplace_lint.core.finding import Finding
 from inplace_lint.core.source_lines import split_lines, unchanged
@@ -22,8 +24,7 @@ Roots = Mapping[tuple[str, Span], frozenset[str]]
 _NAMES_A_LINE = re.compile(r"\blines? \d")
 
 
-@dataclass(frozen=True, slots=True)
-class Earlier:
+class Earlier(Struct, frozen=True):
     """
     What was found in a text before it was edited, and what its entry points did.
 
@@ -45,8 +46,7 @@ class Earlier:
         return Move(path, same, len(old) - below, len(new) - below)
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(Struct, frozen=True):
     """
     An edit of a file: the lines after `first`, up to the line `old`, became those up to the line `new`.
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from inplace_lint.core.finding import Finding, Fix
 from inplace_lint.core.remembered import remembered
@@ -47,8 +48,7 @@ if TYPE_CHECKING:
 MakeFixes = Callable[[Context, "Rerun", Sequence[Draft], "Locate"], "Fixes"]
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(Struct, frozen=True):
     """
     What a user can say about the analyzed code as a whole: for which `versions` of frameworks it is meant.
 
@@ -67,8 +67,7 @@ class Options:
         return dict(self.versions).get(framework)
 
 
-@dataclass(frozen=True, slots=True)
-class FileResult:
+class FileResult(Struct, frozen=True):
     """
     What was found in one file, and what it took.
 

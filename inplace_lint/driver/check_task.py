@@ -11,10 +11,12 @@ import gc
 import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from inplace_lint.core.errors import FactError, PluginError, UnreadableError
 from inplace_lint.core.runtime_limits import collector_off
@@ -72,8 +74,7 @@ class Task(NamedTuple):
     earlier: Earlier | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
+class Checked(Struct, frozen=True):
     """
     The result of checking one file.
 

@@ -6,10 +6,11 @@ import pickle
 import posixpath
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
+
+from msgspec import Struct
 
 from inplace_lint.core.errors import FactError, UnreadableError
 from inplace_lint.driver.check_task import Checked, Task, check_one, failed
@@ -35,8 +36,7 @@ class Progress(Protocol):
         """Show nothing any more, however much is done."""
 
 
-@dataclass(frozen=True, slots=True)
-class Workers:
+class Workers(Struct, frozen=True):
     """
     Where tasks are checked: by the `executor`, or, without one, by as many local processes as pay, at most `jobs`.
 
@@ -95,8 +95,7 @@ def _import_engine() -> None:
         return
 
 
-@dataclass(frozen=True)
-class CheckShipped:
+class CheckShipped(Struct, frozen=True, dict=True):
     """
     Checks tasks in a process that does not see the files of the machine where they come from.
 

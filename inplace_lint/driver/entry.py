@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct
 
 from inplace_lint.core.finding import Finding
 from inplace_lint.core.span import Span
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """The result of checking one file; `milliseconds` of a processor is what it took."""
 
     findings: tuple[Finding, ...]
     counters: Mapping[str, int]
     statements: Mapping[Span, tuple[int, int]]
-    milliseconds: int = field(default=0, compare=False)
+    milliseconds: int = 0
 
     @property
     def paths(self) -> frozenset[str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from inplace_lint.core.finding import Applicability, Finding
 from inplace_lint.rules import RULE_OF

@@ -8,8 +8,9 @@ others at that place saved becomes related places of it. The interpreter has a `
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol
+
+from msgspec import Struct
 
 from inplace_lint.core.event import Event, Stale, Touch, Untracked
 from inplace_lint.core.finding import Asks, Certainty, Finding, Fix, Related, Role, Severity, doubt
@@ -41,8 +42,7 @@ class Spans(Protocol):
         """Return the fix of a finding, where fixes are made."""
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(Struct, frozen=True):
     """
     A draft of one rule from one event, with its severity and certainty; `entry` as in `Finding`.
 

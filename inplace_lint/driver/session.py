@@ -6,10 +6,12 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from inplace_lint.config.pins import pinned
 from inplace_lint.config.settings import Settings
@@ -37,8 +39,7 @@ if TYPE_CHECKING:
     from inplace_lint.workspace.trainers import Trainers
 
 
-@dataclass(slots=True)
-class Outcome:
+class Outcome(Struct):
     """
     What a run found, in the order of paths and places.
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from inplace_lint.effects import write_evidence
 from inplace_lint.effects.local_types import NO_TENSORS, Kinds
@@ -19,8 +20,7 @@ from inplace_lint.ir import nodes as ir
 from inplace_lint.ir.scopes import scope_of
 
 
-@dataclass(slots=True)
-class Words:
+class Words(Struct):
     """
     What was collected so far.
 

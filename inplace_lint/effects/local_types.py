@@ -7,7 +7,8 @@ The kinds of values that variables are bound to, as far as the text of one funct
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from inplace_lint.effects.locality import is_fresh
 
@@ -23,8 +24,7 @@ _ANNOTATED = {
 _MAKERS = frozenset({"dict", "list", "set", "OrderedDict", "defaultdict", "deque", "Counter", "state_dict"})
 
 
-@dataclass(slots=True)
-class Kinds:
+class Kinds(Struct):
     """
     The variables of one piece of code, nested functions included.
 

@@ -21,9 +21,11 @@ file; `workspace.call_graph` builds it, since which definition a name means is a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
 from functools import cache, cached_property
 from typing import NamedTuple
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from inplace_lint.core.span import Slice
 from inplace_lint.effects.reachability import reachable
@@ -46,8 +48,7 @@ class Part(NamedTuple):
     attributes: frozenset[str]
 
 
-@dataclass(frozen=True)
-class Effects:
+class Effects(Struct, frozen=True, dict=True):
     """
     What the text of one definition says that it does.
 
@@ -73,7 +74,7 @@ class Effects:
 
     def joined(self, other: Effects) -> Effects:
         """Return the effects of two definitions of one name."""
-        pairs = ((getattr(self, one.name), getattr(other, one.name)) for one in fields(Effects))
+        pairs = ((getattr(self, name), getattr(other, name)) for name in self.__struct_fields__)
         return Effects(*(mine | its for mine, its in pairs))
 
     def without_own_writes(self) -> Effects:
@@ -260,8 +261,7 @@ def _calls(known: Summaries, part: Effects | Part, owners: Targets) -> int | Non
     return min(ways, default=None)
 
 
-@dataclass(frozen=True, slots=True)
-class FileEffects:
+class FileEffects(Struct, frozen=True):
     """
     What the definitions of one file may write, closed over all files that they lead to.
 

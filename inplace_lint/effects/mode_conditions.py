@@ -15,9 +15,11 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TypeAlias
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from inplace_lint.knowledge.facts import framework, frameworks
 
@@ -26,8 +28,7 @@ _DEEPEST = 4  # variables that hold one another's conditions
 _CALLED = "()"
 
 
-@dataclass(frozen=True)
-class Conditions:
+class Conditions(Struct, frozen=True, dict=True):
     """The conditions that names stand for: what functions return, and what variables of the function at hand hold."""
 
     returned: Mapping[str, ast.expr] = field(default_factory=dict)

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from inplace_lint.core.span import Slice
 from inplace_lint.effects.may_write import FileEffects, set_up_methods
@@ -22,8 +23,7 @@ _CALLERS = 1  # of functions that write nothing themselves and use the same defi
 _CALLS_TO_WRITE = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Schedule:
+class Schedule(Struct, frozen=True):
     """
     The functions and classes to run, in order; `script` when the module's own statements lead to a write.
 

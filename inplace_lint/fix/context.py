@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from inplace_lint.core.event import Event, Touch
 from inplace_lint.core.span import Place, Slice, Span
@@ -29,8 +30,7 @@ Rerun = Callable[[AliasQuery], object]
 Fixes = Callable[[Event, Draft, frozenset[Touch], Span, bool], "Fix | None"]
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(Struct, frozen=True):
     """
     One finding, as a fixer sees it.
 

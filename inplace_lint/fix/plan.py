@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import libcst as cst
+from msgspec import Struct
 
 from inplace_lint.core.finding import Applicability, Edit, Fix
 from inplace_lint.fix.context import Case
@@ -13,8 +13,7 @@ from inplace_lint.fix.syntax import node_at
 from inplace_lint.interp.checkers.alias_query import WrittenTensor
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """
     Edits, the sentence about them, and what is known of them.
 

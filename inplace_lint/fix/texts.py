@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate
+
+from msgspec import Struct
 
 from inplace_lint.core.finding import Edit
 from inplace_lint.core.source_lines import split_lines
@@ -29,8 +30,7 @@ def _in_order(edits: Sequence[Edit]) -> list[Edit]:
     return sorted(edits, key=lambda edit: (edit.span.line, edit.span.column, edit.span.end_line, edit.span.end_column))
 
 
-@dataclass(frozen=True, slots=True)
-class Moved:
+class Moved(Struct, frozen=True):
     """How edits move places: `old` and `new` are the start and end of each edit, in order."""
 
     old: tuple[tuple[Where, Where], ...]

@@ -13,9 +13,11 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inplace_lint.cli.options import known_rules
 from inplace_lint.config.resolve import SettingsResolver
@@ -72,8 +74,7 @@ class Checked(NamedTuple):
     certain: tuple[Certain, ...] = ()
 
 
-@dataclass(frozen=True)
-class CheckRepository:
+class CheckRepository(Struct, frozen=True, dict=True):
     """
     The work of checking one repository, with the settings of the command line; see `SettingsResolver`.
 

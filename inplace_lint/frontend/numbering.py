@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from inplace_lint.core.span import Slice
 
 
-@dataclass(slots=True)
-class Numbering:
+class Numbering(Struct):
     """
     The count of ordinals so far, and the names of the definitions around the current one.
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from inplace_lint.core.source_lines import split_lines
 from inplace_lint.core.span import Slice
 
 
-@dataclass(frozen=True, slots=True)
-class Cutout:
+class Cutout(Struct, frozen=True):
     """Text that parses alone; its line n is line n + `offset` of the file, with the same columns."""
 
     text: str

@@ -14,8 +14,9 @@ A listener may report events and set the traits of checkers; nothing that it doe
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ParamSpec
+
+from msgspec import Struct
 
 from inplace_lint.core.event import Keeping, Site, Touch
 from inplace_lint.core.span import Place
@@ -32,8 +33,7 @@ if TYPE_CHECKING:
 Given = ParamSpec("Given")
 
 
-@dataclass(frozen=True, slots=True)
-class Listeners:
+class Listeners(Struct, frozen=True):
     """
     The callable of each announcement.
 

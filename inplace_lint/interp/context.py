@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from inplace_lint.core.event import Touch
 from inplace_lint.core.span import Slice
@@ -40,8 +41,7 @@ class Declared(NamedTuple):
 Observer = Callable[..., None]  # of the interpreter, frame, state and statement
 
 
-@dataclass(slots=True)
-class Context:
+class Context(Struct):
     """
     The file under analysis, the `project` that it may import from, and the facts that apply to it.
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inplace_lint.core.event import Event, Failure, Refused, Stale
 from inplace_lint.core.finding import Asks
-from inplace_lint.core.records import replace
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import ClassValue
 from inplace_lint.effects import schedule
@@ -34,8 +35,7 @@ _WHERE_RECORDED = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """
     A breach found from one entry point, with the number of its paths that have it and of all its paths.
 

@@ -8,10 +8,11 @@ Frames: what the evaluation of a call needs besides the state, and the arguments
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from inplace_lint.core.event import Site
-from inplace_lint.core.records import dataclass, replace
 from inplace_lint.core.span import Place, Slice
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Closure, Ref, RefId, Value
@@ -21,8 +22,7 @@ from inplace_lint.ir import nodes as ir
 Variable = tuple[RefId, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(Struct, frozen=True):
     """
     One call: its variables, the slice whose code it runs, and the site that called it.
 
@@ -63,8 +63,7 @@ class Frame:
         return frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Arguments:
+class Arguments(Struct, frozen=True):
     """
     The evaluated arguments of a call; `exprs` are their expressions by position or keyword, where they have one.
 

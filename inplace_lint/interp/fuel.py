@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypedDict, TypeVar
+
+from msgspec import Struct, field
 
 from inplace_lint.core import interruption
 from inplace_lint.domain.state import State
@@ -60,8 +61,7 @@ class Limits(TypedDict, total=False):
     raises: int
 
 
-@dataclass(slots=True)
-class Fuel:
+class Fuel(Struct):
     """
     What is left of the limits for the entry point that runs, and what was counted over all of them.
 

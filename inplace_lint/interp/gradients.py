@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from inplace_lint.core.assumption import Assumption, assumption, passes_gradient
 from inplace_lint.core.event import Event, Site, Stale
-from inplace_lint.core.records import replace
 from inplace_lint.core.span import Slice
 from inplace_lint.domain import origins, traits, unknown_history
 from inplace_lint.domain.state import State

@@ -14,11 +14,12 @@ an assumption.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from msgspec import Struct, field
+from msgspec.structs import replace
+
 from inplace_lint.core.event import Event, Lost, Recomputed, Refused, Site, Stale, Untracked
-from inplace_lint.core.records import replace
 from inplace_lint.domain import traits
 from inplace_lint.domain.state import Modes, State
 from inplace_lint.domain.values import NodeId
@@ -41,8 +42,7 @@ class Drop(NamedTuple):
     trains: bool
 
 
-@dataclass(slots=True)
-class ObservedCalls:
+class ObservedCalls(Struct):
     """
     The calls of all entry points so far, by the name of the function.
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from enum import Enum
 
+from msgspec import Struct
+
 from inplace_lint.core.event import Site
-from inplace_lint.core.records import dataclass
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Value
 
@@ -27,8 +28,7 @@ class Flow(Enum):
     RAISE = "raise"
 
 
-@dataclass(frozen=True, slots=True)
-class Raised:
+class Raised(Struct, frozen=True):
     """
     An exception on its way outward.
 
@@ -40,8 +40,7 @@ class Raised:
     value: Value | None = None
 
 
-@dataclass(slots=True)
-class Outcome:
+class Outcome(Struct):
     """A path after a statement: how control goes on, with what is returned, or the exception that is raised."""
 
     state: State
@@ -53,8 +52,7 @@ class Outcome:
 Outcomes = list[Outcome]
 
 
-@dataclass(frozen=True, slots=True)
-class Items:
+class Items(Struct, frozen=True):
     """What an iteration yields; `exact` when these are certainly all, in order, but for `left_out` similar modules."""
 
     items: tuple[Value, ...]

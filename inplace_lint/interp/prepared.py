@@ -20,7 +20,8 @@ from collections import Counter
 from collections.abc import Collection
 from itertools import islice
 
-from inplace_lint.core.records import replace
+from msgspec.structs import replace
+
 from inplace_lint.domain import origins
 from inplace_lint.domain.heap import Instance, ListObject
 from inplace_lint.domain.state import State

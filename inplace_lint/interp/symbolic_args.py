@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 
-from inplace_lint.core.records import replace
+from msgspec.structs import replace
+
 from inplace_lint.core.span import Slice
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.state import State

@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 from functools import cache
 
+from msgspec import Struct
+
 from inplace_lint.core.errors import FactError
-from inplace_lint.core.records import dataclass
 from inplace_lint.knowledge.schema import each, text
 from inplace_lint.knowledge.words import ArgumentKind
 
 
-@dataclass(frozen=True, slots=True)
-class Argument:
+class Argument(Struct, frozen=True):
     """One argument of a call; `default` is meaningful only when it is `optional`."""
 
     name: str

@@ -12,10 +12,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from inplace_lint.core.errors import FactError
 from inplace_lint.knowledge import operator_schema
@@ -29,8 +30,7 @@ from inplace_lint.knowledge.versions import admits, version_range
 from inplace_lint.knowledge.words import BINARY, COMPARISONS, CURES, MESSAGES, OPERATOR, UNARY
 
 
-@dataclass(frozen=True, slots=True)
-class Framework:
+class Framework(Struct, frozen=True):
     """
     What is particular to a framework and not to one op: the content of its `framework.json`.
 
@@ -158,13 +158,12 @@ class Framework:
     registers: str = ""
 
 
-_REQUIRED = tuple(one.name for one in fields(Framework) if one.default is MISSING and one.default_factory is MISSING)
+_REQUIRED = Framework.__struct_fields__[: -len(Framework.__struct_defaults__)]
 Rows = Sequence[Mapping[str, Any]]
 _QUOTED = re.compile(r'"[^"]+"')
 
 
-@dataclass
-class Facts:
+class Facts(Struct, dict=True):
     """
     The tables of one framework at one version, read when an op is first looked up.
 
@@ -318,7 +317,7 @@ def _framework_schema(version: str | None) -> Schema:
         "Mapping[str, tuple[str, ...]]": table(each(text), "message of a framework", MESSAGES),
     }
     readers: dict[str, Reader] = {
-        **{one.name: by_type[str(one.type)] for one in fields(Framework)},
+        **{name: by_type[kind] for name, kind in Framework.__annotations__.items()},
         **dict.fromkeys(("augmented", "binary", "reflected"), operators),
         "unary": table(text, "unary operator", UNARY),
         "compare": table(text, "comparison", COMPARISONS),

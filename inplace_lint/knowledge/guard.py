@@ -9,9 +9,10 @@ yes (True), no (False) or unknown (None). `rg(other) and not inplace` is unknown
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol
+
+from msgspec import Struct
 
 from inplace_lint.core.errors import FactError
 from inplace_lint.knowledge.schema import mistyped, unknown
@@ -20,16 +21,14 @@ from inplace_lint.knowledge.words import Predicate
 Three = bool | None
 
 
-@dataclass(frozen=True, slots=True)
-class Atom:
+class Atom(Struct, frozen=True):
     """A test of an argument, `name(args…)`; for a bare argument or attribute `name` is `Predicate.TRUTH`."""
 
     name: Predicate
     args: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Test:
+class Test(Struct, frozen=True):
     """`left op right`, where the left side is an atom and the right side a constant."""
 
     op: str
@@ -37,15 +36,13 @@ class Test:
     right: object
 
 
-@dataclass(frozen=True, slots=True)
-class Not:
+class Not(Struct, frozen=True):
     """The negation of `operand`."""
 
     operand: Guard
 
 
-@dataclass(frozen=True, slots=True)
-class Many:
+class Many(Struct, frozen=True):
     """The conjunction of `operands` if `every`, otherwise their disjunction."""
 
     every: bool

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import field
 from marshal import dumps
 from typing import Any, cast
 
+from msgspec import Struct, field
+
 from inplace_lint.core.errors import FactError
-from inplace_lint.core.records import dataclass
 from inplace_lint.knowledge.argument import Argument, arguments, name_of
 from inplace_lint.knowledge.guard import Atom, Guard, Many, Not, Test, atoms, parse
 from inplace_lint.knowledge.schema import (
@@ -50,8 +50,7 @@ from inplace_lint.knowledge.words import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class StatePart:
+class StatePart(Struct, frozen=True):
     """
     A parameter (`param`) or buffer of a module, present under `condition`; a `made` part is a module or function.
 
@@ -68,8 +67,7 @@ class StatePart:
     shape: ShapeFact | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SaveFact:
+class SaveFact(Struct, frozen=True):
     """
     What backward keeps: an argument, `self.weight`, or `out0`; a `copy` never goes stale.
 
@@ -83,8 +81,7 @@ class SaveFact:
     used: Guard | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class HandFact:
+class HandFact(Struct, frozen=True):
     """
     An argument to which backward hands the gradient of the result on, all of it and without a copy.
 
@@ -96,8 +93,7 @@ class HandFact:
     expanded: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class WriteFact:
+class WriteFact(Struct, frozen=True):
     """An argument (or `self.running_mean`) that the call writes, and the checks the framework makes before."""
 
     to: str
@@ -107,8 +103,7 @@ class WriteFact:
     moves: Moves = Moves.OTHER
 
 
-@dataclass(frozen=True, slots=True)
-class ReturnFact:
+class ReturnFact(Struct, frozen=True):
     """
     One alternative of what the call returns; the fields are those of `rules/ops/README.md`.
 
@@ -130,16 +125,14 @@ class ReturnFact:
     value: ValueKind = ValueKind.UNKNOWN
 
 
-@dataclass(frozen=True, slots=True)
-class Becoming:
+class Becoming(Struct, frozen=True):
     """Under `condition` the call is a call of `op`."""
 
     op: str
     condition: Guard | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True, eq=False):
     """
     A method or attribute of the receiver that a template method calls, `to`, on arguments of its own.
 
@@ -150,14 +143,13 @@ class Step:
 
     to: str
     on: tuple[str, ...] = ()
-    given: Mapping[str, str | bool] = field(default_factory=dict, hash=False)
+    given: Mapping[str, str | bool] = field(default_factory=dict)
     item: int | None = None
-    lifts: Mapping[str, int] = field(default_factory=dict, hash=False)
+    lifts: Mapping[str, int] = field(default_factory=dict)
     by: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Op:
+class Op(Struct, frozen=True):
     """One form of a framework call."""
 
     name: str

@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
 from typing import NoReturn
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inplace_lint.core.errors import FactError
 
@@ -35,8 +37,7 @@ class SchemaError(FactError):
     """A text is no schema: the message says what was expected, and what is there instead."""
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(Struct, frozen=True):
     """
     An argument or a result, and what its type says of memory.
 
@@ -51,8 +52,7 @@ class Parameter:
     optional: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class OperatorSchema:
+class OperatorSchema(Struct, frozen=True):
     """The name of an operator, empty where the text has none, what it takes, and what it returns."""
 
     name: str
@@ -89,8 +89,7 @@ def read_apart(text: str) -> OperatorSchema:
     return schema
 
 
-@dataclass(slots=True)
-class _Reader:
+class _Reader(Struct):
     """Reads tokens from the left."""
 
     tokens: list[str]

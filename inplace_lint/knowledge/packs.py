@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from inplace_lint.core.errors import FactError
 from inplace_lint.core.word import Word
@@ -28,8 +29,7 @@ class Obtained(Word):
     READ = "read"
 
 
-@dataclass(frozen=True, slots=True)
-class Pack:
+class Pack(Struct, frozen=True):
     """
     The facts of a library: the `packages` that it is imported as, the `release` that they are of, how `obtained`.
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, TypeVar
+
+from msgspec import Struct
 
 from inplace_lint.core.errors import FactError
 from inplace_lint.core.word import Word
@@ -20,8 +21,7 @@ Closed = TypeVar("Closed", bound=Word)
 Reader = Callable[[Any], Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Schema:
+class Schema(Struct, frozen=True):
     """
     The keys of one kind of object, each with the field that it fills and the reader of its value.
 

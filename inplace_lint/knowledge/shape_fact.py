@@ -9,14 +9,14 @@ from __future__ import annotations
 import ast
 from functools import cache
 
+from msgspec import Struct
+
 from inplace_lint.core.errors import FactError
-from inplace_lint.core.records import dataclass
 from inplace_lint.knowledge.schema import mistyped, unknown
 from inplace_lint.knowledge.words import ShapeRule
 
 
-@dataclass(frozen=True, slots=True)
-class ShapeFact:
+class ShapeFact(Struct, frozen=True):
     """A rule with the names of arguments, or numbers, in the order in which the rule takes them."""
 
     rule: ShapeRule

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from inplace_lint.core.event import Accepted, Event, Failure, Recomputed, Refused, Site, Stale, Touch, Untracked
 from inplace_lint.core.finding import Finding, Fix
@@ -23,8 +24,7 @@ _NODE = re.compile(r"^(?:.*\.)?(?:native_|cudnn_|mkldnn_|_)*(\w+)$")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """The findings of a run, and the lines on which a comment would have suppressed each."""
 
     findings: tuple[Finding, ...]
@@ -55,8 +55,7 @@ _KINDS: Mapping[str, type[Stale | Untracked | Recomputed]] = {
 }
 
 
-@dataclass(slots=True)
-class Reader:
+class Reader(Struct):
     """Turns records into events, and remembers where their places are: it is the `Spans` of a run."""
 
     framework: facts.Framework

@@ -15,9 +15,10 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from inplace_lint.config.settings import Settings
 from inplace_lint.core.errors import InplaceLintError
@@ -28,8 +29,7 @@ _OLDEST = (3, 8)
 _PASSED_ON = ("SIGTERM", "SIGHUP")
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(Struct, frozen=True):
     """How a program ended, as a shell would say it, and what was seen of it."""
 
     status: int

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from inplace_lint.core.forms import reader
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
+class Position(Struct, frozen=True):
     """
     Where an instruction is.
 
@@ -25,8 +25,7 @@ class Position:
     end_column: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Access:
+class Access(Struct, frozen=True):
     """
     A save or a write.
 
@@ -45,8 +44,7 @@ class Access:
     parameter: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(Struct, frozen=True):
     """
     One thing that a watch saw.
 

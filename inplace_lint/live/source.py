@@ -8,8 +8,9 @@ alone; of what is on it the likeliest is taken: of writes an augmented assignmen
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct
 
 from inplace_lint.core.errors import UnreadableError
 from inplace_lint.core.event import Spelling
@@ -22,8 +23,7 @@ Expression = ast.expr | ast.stmt | ast.keyword
 _NAMES = (ast.Name, ast.Attribute, ast.Subscript)
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     """The text of a file, its tree, and the names that imports bind in it; what cannot be parsed has none of them."""
 
     path: str
@@ -31,7 +31,7 @@ class Source:
     tree: ast.Module | None = None
     imported: frozenset[str] = frozenset()
     lines: tuple[str, ...] = ()
-    nodes: tuple[ast.expr | ast.stmt, ...] = field(default=(), repr=False)
+    nodes: tuple[ast.expr | ast.stmt, ...] = ()
 
 
 def load(path: str) -> Source:

@@ -7,8 +7,9 @@ A run shows one path, and not who else holds a tensor: only the static analysis 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from inplace_lint.config.resolve import SettingsResolver
 from inplace_lint.config.settings import Settings

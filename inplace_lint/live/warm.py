@@ -15,8 +15,9 @@ import signal
 import subprocess
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import IO, Any
+
+from msgspec import Struct
 
 from inplace_lint.core.forms import reader
 from inplace_lint.live.launch import CHILD
@@ -27,16 +28,14 @@ _GRACE_SECONDS = 10.0
 _OF_WATCHES = {"watched", "stale", "untracked", "recomputed", "refused", "accepted", "overlapped"}
 
 
-@dataclass(frozen=True, slots=True)
-class Marked:
+class Marked(Struct, frozen=True):
     """What a witness saw of one finding in one run: `complete` where it speaks against the finding."""
 
     number: int
     complete: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
+class Measured(Struct, frozen=True):
     """
     One trial, measured: the `error` that it ended with, if any, and the findings whose place wrote a tensor.
 
@@ -51,8 +50,7 @@ class Measured:
     peak: int
 
 
-@dataclass(frozen=True, slots=True)
-class Ran:
+class Ran(Struct, frozen=True):
     """
     The result of one job.
 

@@ -13,9 +13,10 @@ import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, ParamSpec, Protocol, TypeVar, overload
+
+from msgspec import Struct, field
 
 from inplace_lint.core.finding import Finding
 from inplace_lint.core.forms import reader
@@ -33,8 +34,7 @@ Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 
-@dataclass(slots=True)
-class Seen:
+class Seen(Struct):
     """What was seen so far; findings are made when they are read."""
 
     _records: list[Record] = field(default_factory=list)

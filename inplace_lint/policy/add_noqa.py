@@ -11,7 +11,8 @@ import io
 import re
 import tokenize
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from inplace_lint.core.finding import Finding
 from inplace_lint.core.source_lines import split_lines
@@ -21,8 +22,7 @@ _OUR_LIST = re.compile(r"#\s*inplace-lint:\s*ignore\s*\[[^\]]*[^\]\s,]", re.IGNO
 _LIST = re.compile(r"#\s*noqa\s*:\s*[A-Za-z][\w-]*(?:[\s,]+[A-Za-z]+[0-9]+)*", re.IGNORECASE)
 
 
-@dataclass(slots=True)
-class _Lines:
+class _Lines(Struct):
     """Lines that can have no comment (`closed`), and for lines with a list of rules the end of that list (`listed`)."""
 
     closed: set[int] = field(default_factory=set)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from inplace_lint.config.settings import Settings
 from inplace_lint.core.assumption import asks_for_gradient

@@ -11,7 +11,9 @@ import io
 import re
 import tokenize
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inplace_lint.core.finding import Certainty, Finding, Severity
 from inplace_lint.core.span import Span
@@ -30,8 +32,7 @@ def may_name_us(data: bytes, others: Collection[str] = ()) -> bool:
     return _OURS.search(data) is not None or any(code.encode() in data for code in others)
 
 
-@dataclass(frozen=True, slots=True)
-class Suppression:
+class Suppression(Struct, frozen=True):
     """
     A comment that suppresses findings of its selectors, or of every rule if it has none.
 
@@ -40,10 +41,10 @@ class Suppression:
 
     line: int
     selectors: tuple[str, ...]
-    ours: bool = field(default=False, compare=False)
-    broken: bool = field(default=False, compare=False)
-    column: int = field(default=0, compare=False)
-    end_column: int = field(default=0, compare=False)
+    ours: bool = False
+    broken: bool = False
+    column: int = 0
+    end_column: int = 0
 
 
 def suppressions(source: str) -> tuple[Suppression, ...]:

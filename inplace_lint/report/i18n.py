@@ -13,9 +13,11 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from functools import cache
 from typing import TextIO
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inplace_lint.core.finding import Finding, Related, Verdict
 from inplace_lint.core.remembered import remembered
@@ -28,8 +30,7 @@ _NUMBER, _OP = "count", "op"
 _DIGITS = "[0-9]+(?:,[0-9]{3})*"
 
 
-@dataclass(frozen=True, slots=True)
-class Template:
+class Template(Struct, frozen=True):
     """
     One entry of a catalogue: the pattern that it matches, and its translation.
 
@@ -42,8 +43,7 @@ class Template:
     kept: frozenset[str]
 
 
-@dataclass(frozen=True)
-class Catalogue:
+class Catalogue(Struct, frozen=True, dict=True):
     """The templates of a language, the most specific first."""
 
     templates: tuple[Template, ...]

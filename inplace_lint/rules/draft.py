@@ -7,8 +7,10 @@ Positions are computed for the drafts that are kept only. The functions here spe
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from enum import Enum, auto
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inplace_lint.core.event import Site, Touch
 from inplace_lint.core.finding import Role, Severity
@@ -44,8 +46,7 @@ class Repair(Enum):
     ASSIGN = auto()  # assign by the method of the parameter
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(Struct, frozen=True):
     """A related place, its role and the sentence about it."""
 
     role: Role
@@ -53,8 +54,7 @@ class Mark:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(Struct, frozen=True):
     """
     What a rule says of an event.
 

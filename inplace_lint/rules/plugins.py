@@ -15,10 +15,12 @@ import re
 import sys
 import traceback
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FunctionType
 from typing import TYPE_CHECKING, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inplace_lint.config.installed import installed_only, search_path
 from inplace_lint.config.schema import did_you_mean
@@ -49,8 +51,7 @@ _LONG = 40  # characters of a value that an error repeats
 _Result = TypeVar("_Result")
 
 
-@dataclass(frozen=True, slots=True)
-class RulePlugin:
+class RulePlugin(Struct, frozen=True):
     """The rules of a plugin; `digest` changes with its distribution, its version and its code."""
 
     rules: tuple[Rule, ...]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from inplace_lint.core.event import Event, Failure, Refused, Spelling
 from inplace_lint.rules.draft import Draft, Repair, flag_cure, made, named
 from inplace_lint.rules.rule import Harm, Rule, Variant
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(Struct, frozen=True):
     """
     What is said where a check fails: `fact` follows the name of the tensor, `cure` may name it as `{tensor}`.
 

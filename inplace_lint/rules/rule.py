@@ -10,9 +10,10 @@ Nothing outside this package compares a code or a name with a string: what other
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+
+from msgspec import Struct
 
 from inplace_lint.core.event import Event, Failure
 from inplace_lint.core.finding import Severity
@@ -62,8 +63,7 @@ class Variant(Enum):
     INPLACE = "inplace"  # the call writes in place
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """
     A rule; code and name are fixed for ever.
 

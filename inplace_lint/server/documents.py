@@ -6,10 +6,10 @@ import asyncio
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from lsprotocol import types
+from msgspec import Struct, field
 from pygls.uris import from_fs_path, to_fs_path, urlparse
 
 from inplace_lint.core.errors import UnreadableError
@@ -19,8 +19,7 @@ from inplace_lint.server.positions import Units, changed
 from inplace_lint.workspace import files, notebook
 
 
-@dataclass(slots=True)
-class Result:
+class Result(Struct):
     """What was found in one document, at the version of its text that was analyzed."""
 
     version: int
@@ -28,8 +27,7 @@ class Result:
     statements: dict[Span, tuple[int, int]]
 
 
-@dataclass(slots=True)
-class Document:
+class Document(Struct):
     """
     An open text, or the cells of an open notebook.
 

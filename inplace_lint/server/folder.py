@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from inplace_lint.cli.options import PolicyOptions, resolver_of
 from inplace_lint.config.resolve import SettingsResolver

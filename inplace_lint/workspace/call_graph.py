@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from inplace_lint.effects import may_write
 from inplace_lint.effects.may_write import Effects, FileEffects, Target

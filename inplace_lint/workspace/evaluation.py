@@ -22,8 +22,9 @@ where no gradients are recorded.
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from functools import cache
+
+from msgspec import Struct
 
 from inplace_lint.core.remembered import remembered
 from inplace_lint.effects.mode_conditions import (
@@ -39,8 +40,7 @@ DEEPEST = 4  # functions that call each other, from the one that is asked for ou
 MOST = 200  # files with a name, which are parsed; a name that more of them have is no name of one thing
 
 
-@dataclass
-class Trees:
+class Trees(Struct, dict=True):
     """The syntax trees of the files that a graph knows; each is parsed once."""
 
     graph: Graph
@@ -54,8 +54,7 @@ class Trees:
             return None
 
 
-@dataclass
-class Evaluation:
+class Evaluation(Struct, dict=True):
     """What the files that a graph knows run in evaluation only, found on demand."""
 
     graph: Graph

@@ -16,9 +16,10 @@ import tempfile
 import tokenize
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from inplace_lint.config.globs import excludes, spec_of
 from inplace_lint.config.settings import NAMES, is_there
@@ -40,8 +41,7 @@ SKIPPED = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """The files to check, in order, and one line for each path that cannot be searched; `notes` are for the user."""
 
     files: tuple[Path, ...]
@@ -49,14 +49,12 @@ class Found:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Layer:
+class _Layer(Struct, frozen=True):
     folder: Path
     spec: GitIgnoreSpec
 
 
-@dataclass(slots=True)
-class _Search:
+class _Search(Struct):
     """One search. The patterns of a folder are read once, and a file is taken once however often it is named."""
 
     exclude: dict[Path, GitIgnoreSpec]
@@ -67,8 +65,7 @@ class _Search:
     notes: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
-class Sources:
+class Sources(Struct, frozen=True, dict=True):
     """The lines of files by the paths that spans carry; `texts` are contents that are in no file on disk."""
 
     texts: Mapping[str, bytes] = field(default_factory=dict)

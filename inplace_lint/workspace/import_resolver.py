@@ -13,7 +13,8 @@ from __future__ import annotations
 import posixpath
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from inplace_lint.core.remembered import remembered
 from inplace_lint.workspace.claims import Claim, Question
@@ -22,8 +23,7 @@ INIT = "__init__.py"
 STUB = ".pyi"
 
 
-@dataclass
-class Lookup:
+class Lookup(Struct, dict=True):
     """
     Finds files for imports, and remembers the answers.
 

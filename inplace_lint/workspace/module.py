@@ -6,7 +6,8 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from inplace_lint.core.span import Slice
 from inplace_lint.effects import may_write
@@ -19,22 +20,19 @@ from inplace_lint.workspace.claims import Asked, Question, digest
 _A_LINE = 350  # bytes of a lowered line, seen in transformers
 
 
-@dataclass(slots=True)
-class Stopwatch:
+class Stopwatch(Struct):
     """The seconds spent on something so far."""
 
     seconds: float = 0.0
 
 
-@dataclass(slots=True)
-class Tally:
+class Tally(Struct):
     """An estimate of the bytes that everything that was read so far takes."""
 
     size: int = 0
 
 
-@dataclass(slots=True)
-class Module:
+class Module(Struct):
     """
     One source file: its outline, and the code lowered from it so far. What is asked of it is recorded in `asked`.
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import posixpath
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Protocol
+
+from msgspec import Struct, field
 
 from inplace_lint.core.span import Slice
 from inplace_lint.effects.may_write import Summaries, Target
@@ -32,8 +33,7 @@ class Earlier(Protocol):
         """Return the digests of answers by question and detail, as they are while the file has this digest."""
 
 
-@dataclass(slots=True)
-class Project:
+class Project(Struct):
     """
     The files in reach of the file under analysis, kept for all files that one process analyzes.
 

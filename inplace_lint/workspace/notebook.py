@@ -12,8 +12,10 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_right
-from dataclasses import dataclass, replace
 from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inplace_lint.core.errors import UnreadableError
 from inplace_lint.core.finding import Finding
@@ -28,8 +30,7 @@ _ENDS = {quote: re.compile(rf"(?:\\.|(?!{quote})[^\\])*{quote}") for quote in ('
 _ASSIGNED = re.compile(r"(?P<target>[ \t]*[\w][\w.\[\], \t]*=)[ \t]*[%!](?!=).*$")
 
 
-@dataclass(frozen=True, slots=True)
-class Notebook:
+class Notebook(Struct, frozen=True):
     """The code of a notebook as one module; `cells` are the numbers of its code cells, `starts` their first lines."""
 
     path: str

@@ -15,7 +15,6 @@ trains through what runs in evaluation only.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 from inplace_lint.core.finding import Asks
 from inplace_lint.core.remembered import remembered
@@ -35,21 +34,15 @@ _SEEN = frozenset({Lead.TRAINING, Lead.UNSEEN})
 _WHOLE = frozenset({"", "*"})
 
 
-@dataclass
 class Trainers:
     """The trained functions of the files that a graph knows, found on demand."""
 
-    graph: Graph
-    _evaluation: Evaluation = field(init=False)
-    _given: Given = field(init=False)
-    _leads: Leads = field(init=False)
-    _recorded: Recorded = field(init=False)
-
-    def __post_init__(self) -> None:
-        trees = Trees(self.graph)
-        self._evaluation, self._given = Evaluation(self.graph, trees), Given(self.graph, trees)
-        self._leads = Leads(self.graph, trees, self._evaluation, self._trains_class)
-        self._recorded = Recorded(self.graph, self._evaluation, self._leads)
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        trees = Trees(graph)
+        self._evaluation, self._given = Evaluation(graph, trees), Given(graph, trees)
+        self._leads = Leads(graph, trees, self._evaluation, self._trains_class)
+        self._recorded = Recorded(graph, self._evaluation, self._leads)
 
     def ask(self, asks: Asks) -> bool:
         """Check whether something in the project may ask for a gradient; for none of what calls pass data for."""

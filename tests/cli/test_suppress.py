@@ -4,12 +4,16 @@ import pytest
 
 from inplace_lint.core.finding import Certainty, Finding, Severity
 from inplace_lint.core.span import Span
-from inplace_lint.policy.suppress import Suppression, suppressions, unsuppressed
+from inplace_lint.policy.suppress import suppressions, unsuppressed
 
 
 def finding(line: int, code: str = "IPL101", name: str = "modified-after-save") -> Finding:
     span = Span("a.py", line, 0, line, 5)
     return Finding(code, name, Severity.ERROR, Certainty.ALWAYS, "`x` is overwritten", span, "written here")
+
+
+def found_in(source: str) -> list[tuple[int, tuple[str, ...]]]:
+    return [(one.line, one.selectors) for one in suppressions(source)]
 
 
 @pytest.mark.parametrize(
@@ -31,7 +35,7 @@ def finding(line: int, code: str = "IPL101", name: str = "modified-after-save") 
     ],
 )
 def test_a_comment_silences_what_it_names(comment, selectors):
-    assert suppressions(f"x = 1  {comment}\n") == (Suppression(1, selectors),)
+    assert found_in(f"x = 1  {comment}\n") == [(1, selectors)]
 
 
 @pytest.mark.parametrize("comment", ["# noqa: because", "# noqa-like", "# noqable", "# see noqa", "# inplace-lint"])
@@ -44,7 +48,7 @@ def test_the_text_inside_a_string_silences_nothing():
 
 
 def test_comments_before_a_place_that_does_not_tokenize_still_count():
-    assert suppressions("x = 1  # noqa\ny = (\n") == (Suppression(1, ()),)
+    assert found_in("x = 1  # noqa\ny = (\n") == [(1, ())]
 
 
 def test_any_line_of_the_statement_counts():
@@ -63,7 +67,7 @@ def test_only_the_named_rule_is_silenced_by_code_or_name():
 
 
 def test_lines_are_counted_as_in_the_file_with_windows_line_ends():
-    assert suppressions("a = 1\r\n\r\nx += 1  # noqa\r\n") == (Suppression(3, ()),)
+    assert found_in("a = 1\r\n\r\nx += 1  # noqa\r\n") == [(3, ())]
 
 
 UNUSED = """\

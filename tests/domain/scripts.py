@@ -7,9 +7,10 @@ The same steps on equal states give equal states, so that what a state knows can
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from hypothesis import strategies as st
+from msgspec import Struct
 
 from inplace_lint.core.event import Lost, Site, Touch
 from inplace_lint.core.span import Place, Slice
@@ -165,6 +166,6 @@ def parts_of(thing: object) -> list[object]:
             waiting.extend(part.values())
         elif isinstance(part, tuple) and not isinstance(part, Ref):
             waiting.extend(part)
-        elif hasattr(part, "__dataclass_fields__"):
-            waiting.extend(getattr(part, field.name) for field in fields(part))
+        elif isinstance(part, Struct):
+            waiting.extend(getattr(part, name) for name in part.__struct_fields__)
     return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from types import FunctionType
 
 import pytest
@@ -14,7 +13,7 @@ from inplace_lint.interp.checkers.alias_query import AliasQuery
 from inplace_lint.interp.checkers.opportunities import Opportunities
 from tests.test_layers import MODULES, ours_of
 
-ANNOUNCEMENTS = [field.name for field in dataclasses.fields(Listeners)]
+ANNOUNCEMENTS = [*Listeners.__struct_fields__]
 CHECKERS = "interp/checkers"
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import pytest
 
 from inplace_lint.core.event import Site
@@ -24,7 +22,7 @@ CHANGES = (
 
 def limits(fuel: Fuel) -> dict[str, object]:
     """List the fields of the limits."""
-    return {item.name: getattr(fuel, item.name) for item in dataclasses.fields(fuel)}
+    return {name: getattr(fuel, name) for name in fuel.__struct_fields__}
 
 
 @pytest.mark.parametrize("changes", CHANGES, ids="-".join)

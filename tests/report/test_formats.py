@@ -1,8 +1,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from inplace_lint.config.pins import tomllib
 from inplace_lint.config.schema import FORMATS

@@ -7,11 +7,11 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from jsonschema import Draft4Validator
+from msgspec.structs import replace
 
 from inplace_lint.core.finding import Proof, Verdict
 from inplace_lint.report.reporters import REPORTERS

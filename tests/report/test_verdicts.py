@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from inplace_lint.core.finding import Proof, Verdict
 from inplace_lint.report.model import Report

@@ -11,8 +11,9 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from multiprocessing.connection import Connection
+
+from msgspec import Struct
 
 from inplace_lint.core.errors import InplaceLintError
 from inplace_lint.driver.executors.executor import Executor, Lost, Result, Task
@@ -21,8 +22,7 @@ from inplace_lint.driver.executors.local import heed_parent, how_ended, started
 _END_SECONDS = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Apart:
+class Apart(Struct, frozen=True):
     """Runs tasks by an executor that has a process of its own; `name` says in errors what that is. See `Executor`."""
 
     executor: Executor

@@ -11,15 +11,15 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
+
+from msgspec import Struct, field
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 
-@dataclass(frozen=True, slots=True)
-class Lost:
+class Lost(Struct, frozen=True):
     """A process ended without an answer to its task, twice; `reason` says how."""
 
     reason: str
@@ -48,8 +48,7 @@ class Executor(Protocol):
         """
 
 
-@dataclass(slots=True)
-class Waiting:
+class Waiting(Struct):
     """The numbers of the tasks that are still to be started."""
 
     numbers: deque[int]

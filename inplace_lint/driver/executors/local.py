@@ -12,9 +12,10 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Any, Generic
+
+from msgspec import Struct
 
 from inplace_lint.cli.streams import interrupts_held
 from inplace_lint.core.errors import InplaceLintError
@@ -25,8 +26,7 @@ _PROCESSES: Any = multiprocessing.get_context("fork" if sys.platform == "linux" 
 _ORPHAN_CHECK_SECONDS = 2.0
 
 
-@dataclass(frozen=True, slots=True)
-class LocalProcesses:
+class LocalProcesses(Struct, frozen=True):
     """Runs tasks in so many processes of this machine; see `Executor`."""
 
     jobs: int
@@ -37,8 +37,7 @@ class LocalProcesses:
         return run_all(work, tasks, self.jobs)
 
 
-@dataclass(slots=True)
-class _Worker(Generic[Task, Result]):
+class _Worker(Struct, Generic[Task, Result]):
     process: Any  # the class depends on the start method
     connection: Connection
     task: int = -1

@@ -16,9 +16,10 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
+
+from msgspec import Struct
 
 from inplace_lint.core.errors import InplaceLintError
 from inplace_lint.driver.executors.executor import Lost, Result, Task, cpus, waiting
@@ -32,8 +33,7 @@ _NEEDED = ("raylet", "gcs_server")  # a Ray without one of these ends the proces
 _FEWEST = 8  # a cluster may start with no worker, and add them when tasks wait
 
 
-@dataclass(frozen=True, slots=True)
-class RayCluster:
+class RayCluster(Struct, frozen=True):
     """
     Runs tasks on the Ray cluster at an address: `HOST:PORT`, `ray://HOST:PORT`, `auto`, or `local` for a new one here.
 

@@ -11,9 +11,11 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inplace_lint.cli import streams
 from inplace_lint.config.settings import FOR_PEOPLE, Settings
@@ -32,8 +34,7 @@ Run = Callable[[Mapping[str, bytes]], tuple[Outcome, dict[str, bytes]]]
 _LINE = re.compile(rb"[^\n]*\n|[^\n]+")  # as `patch` reads: carriage returns are content
 
 
-@dataclass(frozen=True, slots=True)
-class FixRun:
+class FixRun(Struct, frozen=True):
     """
     What was fixed, for the report: `outcome` is what remains, with its `texts`; `fixed` are the findings that are gone.
 

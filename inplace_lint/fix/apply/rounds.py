@@ -9,7 +9,9 @@ next round.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from inplace_lint.core.errors import UnreadableError
 from inplace_lint.core.finding import Edit, Finding, Severity
@@ -25,16 +27,14 @@ Analyze = Callable[[Mapping[str, bytes]], Outcome]
 Name = tuple[str, str, str, str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
+class Refused(Struct, frozen=True):
     """A fix that was rejected, and why."""
 
     finding: Finding
     reason: str
 
 
-@dataclass(slots=True)
-class Rounds:
+class Rounds(Struct):
     """
     The state of all rounds: `before` is the outcome of the analysis of the texts so far.
 

@@ -9,8 +9,9 @@ Evaluation of calls: the arguments first, then whatever is called.
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from inplace_lint.core.event import Site
-from inplace_lint.core.records import replace
 from inplace_lint.core.span import Place
 from inplace_lint.domain import traits
 from inplace_lint.domain.heap import DictObject

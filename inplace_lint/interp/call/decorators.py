@@ -8,7 +8,8 @@ libraries are taken to keep the function as it is, under the assumption that the
 
 from __future__ import annotations
 
-from inplace_lint.core.records import replace
+from msgspec.structs import replace
+
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Dotted, Partial, Ref, Value
 from inplace_lint.effects.summary import PROPERTY_PARTS

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from inplace_lint.core.records import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
+
 from inplace_lint.domain import origins
 from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
@@ -19,8 +21,7 @@ from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Results
 
 
-@dataclass(frozen=True, slots=True)
-class Children:
+class Children(Struct, frozen=True):
     """The modules in a container, by name; `exact` when these are certainly all."""
 
     pairs: tuple[tuple[str, Value], ...]

@@ -13,8 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from inplace_lint.core.event import Accumulated, Spelling, Touch
-from inplace_lint.core.records import replace
 from inplace_lint.domain import tape, traits
 from inplace_lint.domain.heap import Names
 from inplace_lint.domain.state import State

@@ -16,7 +16,8 @@ import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from inplace_lint.core.records import dataclass
+from msgspec import Struct
+
 from inplace_lint.core.span import Place
 from inplace_lint.domain import traits
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Names, Tensor, View
@@ -47,8 +48,7 @@ if TYPE_CHECKING:
 _TRACKED = frozenset({View.SINGLE, View.MULTI, View.EXPANDED, View.CUSTOM, View.HOOKED, View.MAYBE})
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenTensor:
+class WrittenTensor(Struct, frozen=True):
     """
     A tensor as a write found it: what it is, and what refers to its memory.
 

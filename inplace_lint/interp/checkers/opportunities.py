@@ -12,11 +12,11 @@ opportunities takes the same paths as one that does not.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import field
 from typing import TYPE_CHECKING
 
+from msgspec import Struct, field
+
 from inplace_lint.core.event import Site, Spared, Touch
-from inplace_lint.core.records import dataclass
 from inplace_lint.core.span import Place
 from inplace_lint.domain import traits
 from inplace_lint.domain.heap import Names, Tensor
@@ -43,8 +43,7 @@ _FAR = 8  # operations between a layer and a call that is told how many channels
 _RULED_OUT = "something else may need the input"
 
 
-@dataclass(frozen=True, slots=True)
-class _Chance:
+class _Chance(Struct, frozen=True):
     """
     One call that could write in place: where its flag belongs, its input, its result and the size of that.
 
@@ -60,16 +59,14 @@ class _Chance:
     recorded: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Layer:
+class _Layer(Struct, frozen=True):
     """How many channels the result of a layer has; and how many axes, the second of which are the channels."""
 
     channels: int
     axes: int | None
 
 
-@dataclass(slots=True)
-class Opportunities:
+class Opportunities(Struct):
     """
     Collects the calls that would spare memory in place.
 

@@ -16,8 +16,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from inplace_lint.core.event import Escaped, Spelling
-from inplace_lint.core.records import replace
 from inplace_lint.domain.heap import Tensor, Write
 from inplace_lint.domain.values import Ref
 from inplace_lint.effects.write_evidence import parts

@@ -17,7 +17,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from inplace_lint.core.records import replace
+from msgspec.structs import replace
+
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Bound, Closure, Partial, Value

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from inplace_lint.core.records import replace
+from msgspec.structs import replace
+
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import Instance
 from inplace_lint.domain.state import Modes, State

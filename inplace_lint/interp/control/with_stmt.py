@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from inplace_lint.core.records import replace
+from msgspec.structs import replace
+
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Value
 from inplace_lint.interp.control import context_managers, exceptional_flow, modes, unknown_contexts

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Container
 
-from inplace_lint.core.records import replace
+from msgspec.structs import replace
+
 from inplace_lint.core.span import Place
 from inplace_lint.domain import origins, traits, unknown_history
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Names, Tensor

@@ -11,7 +11,8 @@ The names of a module, or the attributes of an object, as a mapping: `globals()`
 
 from __future__ import annotations
 
-from inplace_lint.core.records import replace
+from msgspec.structs import replace
+
 from inplace_lint.domain import origins
 from inplace_lint.domain.heap import DictObject
 from inplace_lint.domain.state import State

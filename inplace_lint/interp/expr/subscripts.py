@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from msgspec.structs import replace
+
 from inplace_lint.core.event import Spelling
-from inplace_lint.core.records import replace
 from inplace_lint.core.span import Place
 from inplace_lint.domain import origins, traits, unknown_history
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Object

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from msgspec import Struct
+
 from inplace_lint.core.event import Touch
-from inplace_lint.core.records import dataclass
 from inplace_lint.domain import origins
 from inplace_lint.domain.heap import Write
 from inplace_lint.domain.state import State
@@ -15,8 +16,7 @@ from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.knowledge.op import Op
 
 
-@dataclass(slots=True)
-class IntrinsicCall:
+class IntrinsicCall(Struct):
     """The call of an intrinsic, with its arguments by name."""
 
     interp: Interpreter

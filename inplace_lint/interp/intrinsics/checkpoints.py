@@ -14,8 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from inplace_lint.core.event import Touch
-from inplace_lint.core.records import replace
 from inplace_lint.domain.heap import Save
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Const, NodeId, StorageId

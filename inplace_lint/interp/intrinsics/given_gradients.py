@@ -13,8 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from inplace_lint.core.event import Refused
-from inplace_lint.core.records import dataclass, replace
 from inplace_lint.domain.heap import Altering, Broken, Tensor, View, Write, alike
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Bound, Closure, NodeId, Ref, StorageId, Tuple, Value
@@ -23,8 +25,7 @@ from inplace_lint.interp.intrinsics.call import IntrinsicCall
 from inplace_lint.interp.outcome import Results
 
 
-@dataclass(frozen=True, slots=True)
-class Backward:
+class Backward(Struct, frozen=True):
     """A function that backward runs, for some results: with a `context`, on which `saved` values are, and gradients."""
 
     function: Value

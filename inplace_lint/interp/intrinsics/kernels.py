@@ -13,8 +13,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, TypeVar
+
+from msgspec import Struct, field
 
 from inplace_lint.domain import origins
 from inplace_lint.domain.state import State
@@ -94,8 +95,7 @@ _NO_ROOTS: _Roots = frozenset()
 _MOST_TURNS = 4
 
 
-@dataclass(slots=True)
-class _Body:
+class _Body(Struct):
     """
     The body of a kernel, or of a function that it calls, read for what it stores to.
 

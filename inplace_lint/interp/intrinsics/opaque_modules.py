@@ -14,9 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator
 
+from msgspec.structs import replace
+
 from inplace_lint.core.assumption import assumption
 from inplace_lint.core.event import Site, Touch
-from inplace_lint.core.records import replace
 from inplace_lint.domain import origins, traits, unknown_history
 from inplace_lint.domain.heap import BESIDE, DictObject, Instance, ListObject, Node, Save, Tensor, View
 from inplace_lint.domain.origins import Origin

@@ -13,8 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
+from msgspec.structs import replace
+
 from inplace_lint.core.event import Keeping, Touch
-from inplace_lint.core.records import replace
 from inplace_lint.domain import origins, traits, used_gradients
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor
 from inplace_lint.domain.state import State

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from inplace_lint.core.event import Failure, Refused, Touch
-from inplace_lint.core.records import replace
 from inplace_lint.domain import traits
 from inplace_lint.domain.heap import Instance, Tensor, View, Write, alike
 from inplace_lint.domain.state import State

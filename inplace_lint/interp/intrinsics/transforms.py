@@ -16,8 +16,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from inplace_lint.core.event import Failure
-from inplace_lint.core.records import replace
 from inplace_lint.domain import tape
 from inplace_lint.domain.heap import DictObject, ListObject, Tensor, View
 from inplace_lint.domain.state import State

@@ -10,7 +10,8 @@ Coverage: which sides of conditions entry points took, and under which condition
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from inplace_lint.core.span import Place, Slice
 from inplace_lint.domain import origins
@@ -36,8 +37,7 @@ from inplace_lint.interp.frame import Frame
 from inplace_lint.ir import nodes as ir
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(Struct, frozen=True):
     """
     A parameter of an entry point: its name, what it is first run on and the kind that the annotation promises.
 
@@ -50,8 +50,7 @@ class Option:
     optional: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """
     What an entry point is run on instead of its defaults.
 
@@ -70,8 +69,7 @@ class Choice:
         return not (self.options or self.sides or self.instances)
 
 
-@dataclass(frozen=True, slots=True)
-class Missed:
+class Missed(Struct, frozen=True):
     """
     A side of the condition `test` that no path took: of which function, and in which run of an entry point.
 
@@ -93,8 +91,7 @@ Conditional = ir.If | ir.IfExp | ir.Assert | ir.BoolOp
 Key = tuple[int | Place | tuple[Place, object], bool]
 
 
-@dataclass(slots=True)
-class Coverage:
+class Coverage(Struct):
     """
     The sides of conditions that paths took, of the functions of the file `path`, and those that they missed.
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from keyword import iskeyword
 
-from inplace_lint.core.records import replace
+from msgspec.structs import replace
+
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Names
 from inplace_lint.domain.state import State

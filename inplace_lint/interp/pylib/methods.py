@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from inplace_lint.core.records import replace
+from msgspec.structs import replace
+
 from inplace_lint.core.span import Place
 from inplace_lint.domain import origins
 from inplace_lint.domain.heap import DictObject, ListObject

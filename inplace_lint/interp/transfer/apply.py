@@ -9,8 +9,9 @@ Mirrors the code that torchgen generates for `VariableType`: collect edges, save
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from inplace_lint.core.event import Failure, Spelling
-from inplace_lint.core.records import replace
 from inplace_lint.core.span import Place
 from inplace_lint.domain import origins, unknown_history, used_gradients
 from inplace_lint.domain.heap import Save, Tensor

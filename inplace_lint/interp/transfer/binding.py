@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import field
 from typing import Any
 
-from inplace_lint.core.records import dataclass, replace
+from msgspec import Struct, field
+from msgspec.structs import replace
+
 from inplace_lint.domain import origins, rearrangement, traits, unknown_history
 from inplace_lint.domain.heap import Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
@@ -27,8 +28,7 @@ _A_RATE = 0.5
 _NUMBERS = frozenset({int, float})
 
 
-@dataclass(slots=True)
-class Binding:
+class Binding(Struct):
     """
     A call bound to one form of an op: the environment in which the guards of the form are evaluated.
 
@@ -310,8 +310,7 @@ _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Signature:
+class _Signature(Struct, frozen=True):
     """
     The arguments of an op by what binding asks for: those by position, all with a name, those that must be passed.
 

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from inplace_lint.core.records import replace
+from msgspec.structs import replace
+
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import ListObject, Tensor
 from inplace_lint.domain.values import NONE, Const, Dotted, Ref, Sym, Three, Tuple, Value

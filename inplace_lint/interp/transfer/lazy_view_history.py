@@ -16,8 +16,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from inplace_lint.core.event import Failure, Refused
-from inplace_lint.core.records import replace
 from inplace_lint.domain.heap import Tensor, View
 from inplace_lint.domain.values import Ref
 from inplace_lint.interp.transfer.index import is_whole

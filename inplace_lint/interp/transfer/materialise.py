@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from inplace_lint.core.assumption import assumption
 from inplace_lint.core.event import Site, Touch
-from inplace_lint.core.records import replace
 from inplace_lint.domain import origins, traits, unknown_history, used_gradients
 from inplace_lint.domain.heap import ListObject, Node, Storage, Tensor, View, Write
 from inplace_lint.domain.state import State

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from msgspec import Struct, field
 
 from inplace_lint.core.event import Spelling, Touch
-from inplace_lint.core.records import dataclass
 from inplace_lint.core.span import Place
 from inplace_lint.domain.heap import Tensor
 from inplace_lint.domain.state import State
@@ -17,8 +16,7 @@ from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.facts import Facts
 
 
-@dataclass(slots=True)
-class Call:
+class Call(Struct):
     """
     A framework call: its binding, its place, and the flag that makes it write, if any; `state` is the binding's.
 
@@ -37,10 +35,11 @@ class Call:
     doubt: frozenset[str] = frozenset()
     written: frozenset[str] = frozenset()
     grads: list[tuple[Ref, Tensor]] = field(default_factory=list)
-    state: State = field(init=False)
 
-    def __post_init__(self) -> None:
-        self.state = self.binding.state
+    @property
+    def state(self) -> State:
+        """The state in which it is bound."""
+        return self.binding.state
 
     def touch(self, part: str, expr: ir.Expr | None = None, tensor: Tensor | None = None) -> Touch:
         """Return a description of an access of this call to one of its tensors."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
+from msgspec.structs import replace
+
 from inplace_lint.core.assumption import assumption
 from inplace_lint.core.event import Touch
-from inplace_lint.core.records import replace
 from inplace_lint.domain.heap import Node, Save, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.tape import doubts_of, leaves_of, nodes_of

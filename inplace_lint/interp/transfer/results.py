@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from inplace_lint.core.assumption import supposition, takes_for_tensor
-from inplace_lint.core.records import replace
 from inplace_lint.domain import origins, traits, unknown_history
 from inplace_lint.domain.heap import Part, Tensor, View, alike
 from inplace_lint.domain.values import NONE, Const, Dotted, NodeId, Ref, Sym, Three, Tuple, Value

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypedDict
 
-from inplace_lint.core.records import replace
+from msgspec.structs import replace
+
 from inplace_lint.domain import origins, products, shape, shape_rules, traits
 from inplace_lint.domain.heap import ListObject, Tensor
 from inplace_lint.domain.shape import Axes, Axis, Part, Size, Term

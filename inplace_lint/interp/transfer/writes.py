@@ -13,8 +13,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from inplace_lint.core.event import Accepted, Failure, Ignored, Refused, Spelling
-from inplace_lint.core.records import replace
 from inplace_lint.domain import shape, traits, used_gradients
 from inplace_lint.domain.heap import Broken, Names, Save, Tensor, View, Write
 from inplace_lint.domain.values import NONE, Const, NodeId, Ref, Three, Value

@@ -11,9 +11,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from inplace_lint.core.errors import UnreadableError
 from inplace_lint.core.finding import Finding, Proof, Role, Severity, Verdict
@@ -31,8 +33,7 @@ from inplace_lint.rules.rule import Harm, Variant
 from inplace_lint.workspace.files import decode, read
 
 
-@dataclass(frozen=True, slots=True)
-class Setup:
+class Setup(Struct, frozen=True):
     """
     How to run targets: the interpreter, the device, limits, and what a project says about its files.
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from inplace_lint.core.finding import Proof
 from inplace_lint.live.confirm.compare import forms_of
@@ -24,8 +25,7 @@ if TYPE_CHECKING:
 _TOLERANCE = 1e-5  # relative to the largest number: a derivative from the result is rounded otherwise
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(Struct, frozen=True):
     """What a target shows of an advice; without a `proof` it did not run it, and `ending` is how it ended."""
 
     proof: Proof | None
@@ -33,8 +33,7 @@ class Result:
     ending: Proof = Proof.NOT_REACHED
 
 
-@dataclass(frozen=True, slots=True)
-class _Pair:
+class _Pair(Struct, frozen=True):
     """A trial as written and in place."""
 
     before: Measured

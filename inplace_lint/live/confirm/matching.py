@@ -8,8 +8,10 @@ flag; the same holds for a trace. An interpreter before 3.11 records lines only,
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inplace_lint.core.finding import Finding, Role
 from inplace_lint.core.span import Span
@@ -36,8 +38,7 @@ _CAUSES = {
 _SILENT = {"untracked", "recomputed", "accepted", "overlapped"}
 
 
-@dataclass(frozen=True, slots=True)
-class Traced:
+class Traced(Struct, frozen=True):
     """
     A finding that the rules make of one record of a trace, and how the fault showed.
 

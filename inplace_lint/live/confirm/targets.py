@@ -10,8 +10,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
+
+from msgspec import Struct
 
 _OWN = re.compile(r"^(main|run|demo|train\w*|test_\w*)$")
 _MOST_CALLS = 6
@@ -28,8 +29,7 @@ class Way(IntEnum):
     MADE_UP = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Struct, frozen=True):
     """
     One thing to run in one process.
 

@@ -24,9 +24,10 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple, TypeGuard
+
+from msgspec import Struct
 
 from inplace_lint.core.remembered import remembered
 from inplace_lint.knowledge.facts import framework, frameworks
@@ -57,8 +58,7 @@ class _Place(NamedTuple):
         return self.makes and self.position != 0
 
 
-@dataclass
-class Given:
+class Given(Struct, dict=True):
     """What the files that a graph knows pass for parameters, found on demand."""
 
     graph: Graph

@@ -18,10 +18,11 @@ import ast
 import builtins
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
 from functools import cache
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from inplace_lint.core.remembered import remembered
 from inplace_lint.knowledge.facts import framework, frameworks
@@ -60,8 +61,7 @@ def _modules() -> frozenset[str]:
     return frozenset(framework(known).module.rpartition(".")[2] for known in frameworks())
 
 
-@dataclass
-class Leads:
+class Leads(Struct, dict=True):
     """What the files that a graph knows train through, found on demand; `trains` says it of a class as a whole."""
 
     graph: Graph

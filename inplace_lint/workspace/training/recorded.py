@@ -10,7 +10,7 @@ Whether somebody in a project calls a function or method where gradients are rec
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from inplace_lint.core.remembered import remembered
 from inplace_lint.workspace.evaluation import DEEPEST, MOST, Evaluation, trained
@@ -19,8 +19,7 @@ from inplace_lint.workspace.training.leads import Leads, Part
 from inplace_lint.workspace.training.uses import Use
 
 
-@dataclass
-class Recorded:
+class Recorded(Struct, dict=True):
     """Where the files that a graph knows record gradients, found on demand."""
 
     graph: Graph

@@ -12,9 +12,10 @@ import ast
 import builtins
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from inplace_lint.effects.mode_conditions import Conditions, Sides, in_evaluation, without_gradients, without_sign
 from inplace_lint.knowledge.facts import framework, frameworks, load
@@ -52,8 +53,7 @@ class Use(NamedTuple):
     passed: bool = False
 
 
-@dataclass
-class Walk:
+class Walk(Struct, dict=True):
     """
     A walk over a file for the uses of all names, and for those that are assigned what a call of a name `made`.
 
