@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 
 import pytest
+from msgspec import Struct
 
 from inplace_lint.core.finding import (
     Applicability,
@@ -52,8 +52,7 @@ def test_a_number_is_no_other_kind_of_value(value):
         reader(int)(value)
 
 
-@dataclass(frozen=True)
-class Point:
+class Point(Struct, frozen=True):
     x: int
     y: int = 0
 

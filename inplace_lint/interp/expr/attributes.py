@@ -3,7 +3,7 @@ Attribute access.
 
     x.shape         # of a tensor: by the facts of the framework
     self.weight     # of an instance or class: its own, then those of its bases
-    torch.relu      # of a library: a dotted name
+    torch.relu      # of a library
 """
 
 from __future__ import annotations
@@ -48,7 +48,6 @@ from inplace_lint.interp.transfer import dtypes, materialise
 
 _OF_OBJECT = frozenset({"__init__", "__setattr__"})
 _GETTERS = frozenset({"__getattr__", "__getattribute__"})
-
 # Methods that lists, dicts and strings also have: a read of one does not show that an unknown value is a tensor.
 _AMBIGUOUS = frozenset((
     "T", "add", "all", "any", "append", "clear", "close", "copy", "count", "data", "device", "difference",

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 # Stands for the axes of a contiguous tensor whose axes are unknown. IMPRECISE: it is taken to have more than one.
 _ANY = shape.dense(tuple([Part(None, (axis,)) for axis in range(8)]))
-
 _BATCHED = 3  # axes of a batch of sequences of features
 
 
