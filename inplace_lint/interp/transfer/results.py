@@ -204,6 +204,7 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None, place: i
         layout["contiguous"] = False
     if kind in {View.DETACH, View.DATA, View.UNTRACKED}:
         return state.new(_cut(call, source, kind, doubt))
+    before = source.doubt if kind is View.MULTI else source.before
     kind, rg = _view_kind(call, fact, kind, source, rg)
     dtype = dtypes.of_view(call.binding, fact, source)
     tensor = Tensor(
@@ -222,6 +223,7 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None, place: i
         why=source.why if rg is None else "",
         framework=source.framework,
         doubt=_of_this_view(call, source, doubt | call.doubt),
+        before=before if kind is View.MULTI else frozenset(),
         made=call.touch("out0"),
         inference=source.inference,
         part=None if kind is View.MAYBE else _part(call, fact, source, layout),
