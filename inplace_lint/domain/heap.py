@@ -71,7 +71,8 @@ class Tensor(Struct, frozen=True):
     `batched`: it represents all examples of a batch, inside of `vmap`.
     `since`: for one of several views, the version of the storage when the view was created.
     `follows`: its history includes what is recorded on its base later.
-    `doubt`: the assumptions under which it shares its storage.
+    `doubt`: the assumptions under which it shares its storage. `before`: for one of several views, those of them that
+    were made of the tensor that was divided.
     `sure`: false for an unknown value that was only used as if it were a tensor.
 
     `dtype` is its class of dtypes, `exact` the name of the dtype where it is certain.
@@ -97,6 +98,7 @@ class Tensor(Struct, frozen=True):
     why: str = ""
     framework: str = ""
     doubt: frozenset[str] = frozenset()
+    before: frozenset[str] = frozenset()
     made: Touch | None = None
     grad: Ref | None = None
     part: Part | None = ()

@@ -17,11 +17,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from inplace_lint.core.assumption import Assumption
+from inplace_lint.core.event import Stale
+from inplace_lint.core.records import replace
+from inplace_lint.core.span import Place
 from inplace_lint.domain import origins
 from inplace_lint.domain.heap import BESIDE, Node, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.traits import TENSOR
-from inplace_lint.domain.values import NodeId, RefId, Sym, SymId, Value
+from inplace_lint.domain.values import NodeId, RefId, SliceValue, Sym, SymId, Tuple, Value
+
+_ARITHMETIC = frozenset({"+", "-", "*", "/", "**", "@"})
 
 
 def certain(
@@ -82,14 +87,7 @@ def _granted(state: State, loss: Sequence[Tensor], starts: Iterable[NodeId], num
     Of several, one does: where all of them lead to a node, that it requires grad is certain. Beside what a network
     of unknown layers returned, a part of an argument is data: `for x, y in loader: net(x) - y`.
     """
-    found: frozenset[str] = frozenset()
-    if [tensor.rg for tensor in loss] != [None]:
-        return found
-    opaque = {number for number, node in state.nodes.items() if node.fed is not None}
-    for node in (state.nodes[number] for number in _below(state, starts, opaque)):
-        found |= node.doubts
-        if node.passes or node.leaves:
-            return frozenset()
+    found = _sources(state, loss, starts)
     sources = [one for one in found if isinstance(one, Assumption)]
     data = [one for one in sources if _is_part_of_argument(state, SymId(one.of))]
     others = [one for one in sources if one not in data]
@@ -99,11 +97,69 @@ def _granted(state: State, loss: Sequence[Tensor], starts: Iterable[NodeId], num
     return frozenset(sources) if len(found) == 1 else _shared(state, number, found)
 
 
+def _sources(state: State, loss: Sequence[Tensor], starts: Iterable[NodeId]) -> frozenset[str]:
+    """Return the assumptions that the sources of a loss require grad; none where something else is trained as well."""
+    found: frozenset[str] = frozenset()
+    if [tensor.rg for tensor in loss] != [None]:
+        return found
+    opaque = {number for number, node in state.nodes.items() if node.fed is not None}
+    for node in (state.nodes[number] for number in _below(state, starts, opaque)):
+        found |= node.doubts
+        if node.passes or node.leaves:
+            return frozenset()
+    return found
+
+
 def _shared(state: State, number: NodeId, sources: frozenset[str]) -> frozenset[str]:
     """Return the assumptions of a node that all sources of a loss lead to, but those that it saves something for."""
     below = frozenset().union(*(state.nodes[node].doubts for node in _below(state, (number,))))
     node = state.nodes[number]
-    return node.assumptions.difference(*(save.assumptions for save in node.saves)) if sources <= below else frozenset()
+    if not sources or not _operands(state, sources) <= _operands(state, below):
+        return frozenset()
+    return node.assumptions.difference(*(save.assumptions for save in node.saves))
+
+
+def report_whichever(state: State, loss: Sequence[Tensor], starts: Iterable[NodeId], found: Sequence[Stale]) -> None:
+    """
+    Report without their assumption those events that are at one write, and of which one is real, whatever is trained.
+
+        a, b = edges(x), edges(y)     # `edges` overwrites what it saved
+        return (a - b).abs().mean()   # a loss: `x` requires grad, or `y`
+
+    `found` are the events of the backward of `loss` that assume something.
+    """
+    sources = _operands(state, _sources(state, loss, starts)) if len(found) > 1 else frozenset()
+    at: dict[Place, list[Stale]] = {}
+    for event in found if sources else ():
+        if len(event.assumptions) == 1:
+            at.setdefault(event.write.site.place, []).append(event)
+    for events in at.values():
+        if sources <= _operands(state, frozenset().union(*(event.assumptions for event in events))):
+            for event in events:
+                state.report(replace(event, assumptions=frozenset()))
+
+
+def _operands(state: State, assumed: frozenset[str]) -> frozenset[str | SymId]:
+    """Return the unknown values of which one requires grad where one of these assumptions holds."""
+    found: set[str | SymId] = set()
+    waiting: list[SymId] = []
+    for one in assumed:
+        if isinstance(one, Assumption):
+            waiting.append(SymId(one.of))
+        else:
+            found.add(one)
+    while waiting:
+        number = waiting.pop()
+        match state.symbols.keys[number]:
+            case (origins.BINARY, str(operator), left, right) if operator in _ARITHMETIC:
+                waiting.extend(one.id for one in (left, right) if isinstance(one, Sym) and one.kind != "number")
+            case (origins.UNARY, "-", Sym(inner)) | (origins.ITEM, Sym(inner), SliceValue()):
+                waiting.append(inner)
+            case (origins.ITEM, Sym(inner), Tuple(parts)) if any(isinstance(part, SliceValue) for part in parts):
+                waiting.append(inner)
+            case _:
+                found.add(number)
+    return frozenset(found)
 
 
 def _is_part_of_argument(state: State, number: SymId) -> bool:

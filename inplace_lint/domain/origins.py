@@ -46,6 +46,7 @@ REQUIRES = Origin("requires grad", timeless=True)
 SHAPE = Origin("shape", timeless=True)
 STANDARD_LIBRARY = Origin("standard library", timeless=True)
 UNARY = Origin("unary", timeless=True)
+UNRECORDED = Origin("unrecorded", timeless=True)  # the last part of the key of what is computed under no-grad
 UNTRUE = Origin("untrue", timeless=True)
 ARGUMENT = Origin("argument")
 BUILTIN = Origin("builtin")

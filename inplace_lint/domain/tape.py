@@ -114,7 +114,7 @@ def backward(
     a gradient, to which the new one was added; none where gradients are `handed` to the caller and not accumulated.
     `elsewhere`: the leaves that something else trains; None if all may be. `trained`: something is through `tensors`.
     """
-    added, fresh, tensors = set[RefId](), set[RefId](), list(tensors)
+    added, fresh, open_, tensors = set[RefId](), set[RefId](), list[Stale](), list(tensors)
     _check_histories(state, framework, tensors)
     starts = [node for tensor in tensors if tensor.rg is not False for node in nodes_of(state, tensor)]
     way = on_the_way(state, starts, inputs)
@@ -127,13 +127,20 @@ def backward(
         for event in _breaches(state, framework, node, site):
             why = event.assumptions | assumed
             sure = only_way.certain(state, starts, number, why, asked, elsewhere=elsewhere, loss=loss)
-            state.report(replace(event, assumptions=why - sure))
+            open_ += _reported(state, replace(event, assumptions=why - sure))
         if not handed:
             # A step after a backward through an unknown call is taken to write what the call may depend on.
             had = {leaf for leaf in node.leaves if _had_gradient(state, leaf, fresh)}
             added.update(() if assumed else had)
         _end(state, number, retain=retain)
+    only_way.report_whichever(state, loss, starts, open_)
     return frozenset(added)
+
+
+def _reported(state: State, event: Event) -> list[Stale]:
+    """Report an event; return it if it is a stale save that assumes something."""
+    state.report(event)
+    return [event] if event.assumptions and isinstance(event, Stale) else []
 
 
 def _ordered(state: State, starts: Iterable[NodeId]) -> list[tuple[NodeId, frozenset[str]]]:

@@ -8,6 +8,8 @@ Operators: as methods of tensors, on Python values, and as augmented assignments
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 from inplace_lint.core.event import Spelling, Touch
 from inplace_lint.core.span import Place
 from inplace_lint.domain import origins, traits, unknown_history
@@ -49,7 +51,7 @@ def unary(interp: Interpreter, frame: Frame, state: State, op: str, value: Value
     if isinstance(value, Const) and isinstance(value.value, int | float):
         number = value.value
         return [(state, Const(-number if op == "-" else ~int(number) if op == "~" else number))]
-    return [(state, state.symbols.sym((origins.UNARY, op, value), _kind(value)))]
+    return [(state, _computed(state, (origins.UNARY, op, value), _kind(value)))]
 
 
 def binary(
@@ -116,7 +118,20 @@ def python_binary(
     kind = kind_of_both(left, right)
     if kind == "number" and any(_may_be_tensor(state, one) for one in (left, right)):
         kind = ""  # a number times what may be a tensor
-    return state.symbols.sym((origins.BINARY, op, left, right), kind)
+    return _computed(state, (origins.BINARY, op, left, right), kind)
+
+
+def _computed(state: State, key: tuple[Hashable, ...], kind: str) -> Sym:
+    """Return what an operator gives for unknown values: without a gradient, and no other one's value, under no-grad."""
+    if state.modes.grad is not False or kind == "number" or any(_is_text(part) for part in key[2:]):
+        return state.symbols.sym(key, kind)
+    made = state.symbols.sym((*key, origins.UNRECORDED), kind)
+    state.set_trait(traits.NO_GRADIENT, made.id, True)
+    return made
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, Const) and isinstance(value.value, str)
 
 
 _DERIVED = frozenset({origins.RESULT, origins.ATTRIBUTE, origins.ITEM, origins.BINARY})

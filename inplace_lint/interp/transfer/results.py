@@ -194,8 +194,7 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None, place: i
     """Create a tensor that shares the storage of an argument, or of the one at a place of several, or may share it."""
     state = call.state
     name = fact.of or call.binding.op.args[0].name
-    several = shapes.members(call.binding, name)
-    sources = call.binding.tensors(name) if not several else state.tensors_in(several[min(place, len(several) - 1)])
+    sources = _sources(call, name, place)
     if not sources:
         return _on_array(call, name, fact, _fresh(call, ReturnFact("fresh", dtype=fact.dtype), rg, node))
     ref, source = sources[0][0], shapes.laid(call.binding, fact, sources[0][1], place)
@@ -205,7 +204,7 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None, place: i
         layout["contiguous"] = False
     if kind in {View.DETACH, View.DATA, View.UNTRACKED}:
         return state.new(_cut(call, source, kind, doubt))
-    kind, rg = _view_kind(call, fact, kind, source, rg)
+    stated, (kind, rg) = kind, _view_kind(call, fact, kind, source, rg)
     dtype = dtypes.of_view(call.binding, fact, source)
     tensor = Tensor(
         storage=source.storage,
@@ -223,6 +222,7 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None, place: i
         why=source.why if rg is None else "",
         framework=source.framework,
         doubt=_of_this_view(call, source, doubt | call.doubt),
+        before=frozenset() if kind is not View.MULTI else source.doubt if stated is kind else source.before,
         made=call.touch("out0"),
         inference=source.inference,
         part=None if kind is View.MAYBE else _part(call, fact, source, layout),
@@ -230,6 +230,12 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None, place: i
         since=state.storages[source.storage].version if kind is View.MULTI or kind is View.NO_GRAD else 0,
     )
     return _on_array(call, name, fact, _made(call, fact, tensor))
+
+
+def _sources(call: Call, name: str, place: int) -> list[tuple[Ref, Tensor]]:
+    """Return the tensors of an argument; where that is a sequence, those of the item that a result is a view of."""
+    several = shapes.members(call.binding, name)
+    return call.state.tensors_in(several[min(place, len(several) - 1)]) if several else call.binding.tensors(name)
 
 
 def _of_this_view(call: Call, source: Tensor, doubt: frozenset[str]) -> frozenset[str]:

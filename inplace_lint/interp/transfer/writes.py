@@ -130,7 +130,7 @@ def refused_by(call: Call, fact: WriteFact, tensor: Tensor) -> tuple[Failure, fr
     refuses = _REFUSES.get(tensor.view) if tensor.view is not None else None
     recorded = _recorded_if(call, tensor)
     if grad and Check.MULTI_VIEW in fact.checks and refuses is not None and recorded is not None:
-        return refuses, recorded | tensor.doubt
+        return refuses, recorded | (tensor.doubt - tensor.before)  # what was divided may have been a copy as well
     if Check.INFERENCE in fact.checks and tensor.inference and not state.modes.inference:
         return Failure.INFERENCE, frozenset()
     made_so = _MADE_WITHOUT_GRAD.get(tensor.view) if tensor.view is not None else None
