@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 from inplace_lint.core.span import Span
 
@@ -131,14 +132,26 @@ class Related:
     message: str
 
 
+class Given(NamedTuple):
+    """
+    A parameter of a function, by its file, the qualified name of the function and its own.
+
+    Or what it holds under each of some keys, which may be attributes; the empty key means the parameter itself.
+    """
+
+    path: str
+    function: str
+    param: str
+    keys: frozenset[str] = frozenset({""})
+
+
 @dataclass(frozen=True, slots=True)
 class Asks:
     """
     Who can ask for the gradient that a finding assumes.
 
     Only a caller of the function or class `name` that was run alone, in the file `path`; nobody where that is empty,
-    and anybody where it is None. `given` are the parameters from which the gradient would come: each with its file and
-    the qualified name of its function. `records`: the write is refused only where gradients are recorded, and the
+    and anybody where it is None. `given` are the parameters from which the gradient would come. `records`: the write is refused only where gradients are recorded, and the
     question is whether somebody calls `name` there. `method` is the method, of the class `owner`, that was run alone,
     where nobody can ask through it if all calls of it run in evaluation, or lead to no training. `number`: the method
     returns one number, such as a loss.
@@ -146,7 +159,7 @@ class Asks:
 
     path: str
     name: str | None
-    given: tuple[tuple[str, str, str], ...] = ()
+    given: tuple[Given, ...] = ()
     records: bool = False
     method: str = ""
     owner: str = ""

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -32,10 +33,12 @@ from inplace_lint.core.remembered import remembered
 from inplace_lint.knowledge.facts import framework, frameworks
 from inplace_lint.workspace.evaluation import Trees
 from inplace_lint.workspace.import_graph import Graph
+from inplace_lint.workspace.training.fields import Stored, Stores
 from inplace_lint.workspace.training.passed import Bound, Function, Handed, Passed, functions_in, within
 from inplace_lint.workspace.training.uses import last_word
 
 _MOST = 60  # files that import a function, which are parsed; one that more of them do is used for many things
+_FIELD = ""  # in place of a function: what is asked for is stored under a key
 _Part = tuple[str, str, str]  # the path of a file, a function or method by its qualified name, a parameter
 
 
@@ -58,34 +61,58 @@ class _Place(NamedTuple):
 
 
 @dataclass
-class Given:
+class Parameters:
     """What the files that a graph knows pass for parameters, found on demand."""
 
     graph: Graph
     trees: Trees
 
     @remembered
-    def is_data(self, part: _Part) -> bool:
+    def is_data(self, part: _Part, key: str = "") -> bool:
         """
-        Check whether calls say that no gradient comes to a parameter.
+        Check whether calls say that no gradient comes to a parameter, or to what it holds under a key.
 
         Some call passes data for it, or all hand on what comes from outside of the project beside an activation; and
-        none passes something that is trained.
+        none passes something that is trained. Under the key, data is stored, and nothing that is trained.
         """
-        found, waiting, seen = set[Passed](), [part], {part}
+        start = {part, (part[0], _FIELD, key)} if key else {part}
+        found, waiting, seen = set[Passed](), sorted(start), start
         while waiting:
             one = waiting.pop()
-            passed = self._passed(one)
+            passed = self._stored(one) if one[1] == _FIELD else self._passed(one)
             if not passed:
-                found.add(self._from_outside(one, started=one == part))
+                outside = one[1] != _FIELD and not key
+                found.add(self._from_outside(one, started=one == part) if outside else Passed.UNKNOWN)
             for handed in passed:
                 if handed.kind is not Passed.HANDED:
                     found.add(handed.kind)
                     continue
-                outer = {(*handed.within, name) for name in handed.params} - seen
-                waiting.extend(sorted(outer))
+                outer = {(*handed.within, name) for name in handed.params}
+                outer |= {(handed.within[0], _FIELD, name) for name in handed.fields}
+                waiting.extend(sorted(outer - seen))
                 seen |= outer
         return Passed.TRAINED not in found and (Passed.DATA in found or found == {Passed.HANDED})
+
+    @remembered
+    def _stored(self, part: _Part) -> tuple[Handed, ...]:
+        """Return what the project stores under a key; what a call of a module stores may be trained if in doubt."""
+        name = re.escape(part[2])
+        spelled = re.compile(rf"""['".]{name}\b|\b{name}\s*=""".encode())
+        paths = [path for path in self.graph.mentioning(part[0], part[2]) if spelled.search(self.graph.text(path))]
+        if len(paths) > _MOST:
+            return (Handed(Passed.TRAINED, ("", ""), frozenset(), frozenset()),)
+        return tuple(self._one_stored(path, one) for path in paths for one in self._stores(path).of(part[2]))
+
+    def _one_stored(self, path: str, stored: Stored) -> Handed:
+        calls = self._calls(path)
+        handed = calls.scope(stored.scope).passed(stored.value, (path, calls.names.get(stored.scope, "")))
+        if stored.by_data_set:
+            return handed._replace(kind=Passed.DATA)
+        return handed._replace(kind=Passed.TRAINED) if stored.by_module and handed.kind is Passed.UNKNOWN else handed
+
+    @remembered
+    def _stores(self, path: str) -> Stores:
+        return Stores(self._tree(path))
 
     def _from_outside(self, part: _Part, *, started: bool) -> Passed:
         """Return what a parameter is that no call passes; a module that is trained as a whole is called on data."""

@@ -37,12 +37,14 @@ class Handed(NamedTuple):
     """
     What a call passes: its kind, and what it is made of where that is handed on.
 
-    These are `params` of the function that the call is in: the path of its file, and its qualified name.
+    These are `params` of the function that the call is in (the path of its file, and its qualified name), and what is
+    stored under the keys, or in the attributes, `fields`.
     """
 
     kind: Passed
     within: tuple[str, str]
     params: frozenset[str]
+    fields: frozenset[str]
 
 
 def functions_in(tree: ast.Module) -> Iterator[tuple[str, Function]]:
@@ -79,6 +81,7 @@ class Bound:
         self.functions, self.settings, self.imports = functions, settings, imports
         self._asked: set[str] = set()
         self._handed: set[str] = set()
+        self._fields: set[str] = set()
         self.values: dict[str, list[ast.expr | ast.arg | None]] = {}
         self._nodes = list(within(scope))
         for node in self._nodes:
@@ -90,6 +93,8 @@ class Bound:
                     self._bind(target, value)
                 case ast.For(target, iterable, body) | ast.AsyncFor(target, iterable, body):
                     self._bind(target, ast.Constant(0) if _trains(body, target) else iterable)
+                case ast.comprehension(target, iterable):
+                    self._bind(target, iterable)
                 case ast.arg(name):
                     self.values.setdefault(name, []).append(node)
                 case ast.Attribute(ast.Name(name), word) if word.removesuffix("_") in _flags():
@@ -107,8 +112,9 @@ class Bound:
     def passed(self, node: ast.expr, function: tuple[str, str]) -> Handed:
         """Return what a call in a function passes with an expression."""
         self._handed.clear()
+        self._fields.clear()
         kind = self._kind(node, 0)
-        return Handed(kind, function, frozenset(self._handed))
+        return Handed(kind, function, frozenset(self._handed), frozenset(self._fields))
 
     def is_carried(self, param: str) -> bool:
         """Check whether a parameter is only handed on to parts of an object, each time after what one has returned."""
@@ -135,18 +141,32 @@ class Bound:
                 return self._name(node, depth)
             case ast.Attribute(ast.Name("self"), name):
                 return Passed.DATA if name in self.settings else Passed.UNKNOWN
+            case ast.Attribute(value, name) if not _is_of_tensor(name):
+                return self._field(value, name, depth)
+            case ast.Subscript(value, ast.Constant(str(name))):
+                return self._field(value, name, depth)
             case ast.Attribute(value, _) | ast.Subscript(value, _) | ast.UnaryOp(_, value):
                 return self._kind(value, depth + 1)
             case ast.BinOp(left, _, right) | ast.IfExp(_, left, right):
                 return self._most((left, right), depth)
-            case ast.Tuple(items) | ast.List(items):
+            case ast.Tuple(items) | ast.List(items) | ast.BoolOp(_, items):
                 return self._most(items, depth) if items else Passed.UNKNOWN
+            case ast.ListComp(element) | ast.GeneratorExp(element):
+                return self._kind(element, depth + 1)
             case ast.Call(function, _, keywords) if self._makes(function, keywords):
                 return Passed.DATA
             case ast.Call(function, arguments, keywords):
                 return self._called(function, [*arguments, *(one.value for one in keywords)], depth)
             case _:
                 return Passed.UNKNOWN
+
+    def _field(self, value: ast.expr, name: str, depth: int) -> Passed:
+        """Return what a part of a record is: of one that is not known, what is stored under its name decides."""
+        kind = self._kind(value, depth + 1)
+        if kind not in {Passed.HANDED, Passed.UNKNOWN}:
+            return kind
+        self._fields.add(name)
+        return Passed.HANDED
 
     def _name(self, node: ast.arg | ast.Name, depth: int) -> Passed:
         if isinstance(node, ast.arg):
@@ -181,14 +201,14 @@ class Bound:
                 return inner
 
     def _makes(self, function: ast.expr, keywords: Sequence[ast.keyword]) -> bool:
-        """Check whether a call is of a framework's function that makes a tensor, which is not told to require grad."""
+        """Check whether a call makes an array, or a tensor by a framework's function that is not told to require grad."""
         name, _, rest = (
             ast.unparse(function).partition(".") if isinstance(function, ast.Name | ast.Attribute) else ("",) * 3
         )
         whole = self.imports.get(name, "")
         known = next((one for one in frameworks() if whole.partition(".")[0] in framework(one).packages), None)
         if known is None or any(keyword.arg == framework(known).requires_grad for keyword in keywords):
-            return False
+            return whole.partition(".")[0] in _arrays()
         return _is_factory(known, f"{whole}.{rest}" if rest else whole)
 
     def _most(self, nodes: Iterable[ast.expr | ast.arg | None], depth: int) -> Passed:
@@ -198,6 +218,11 @@ class Bound:
 @cache
 def _flags() -> frozenset[str]:
     return frozenset(framework(known).requires_grad for known in frameworks())
+
+
+@cache
+def _arrays() -> frozenset[str]:
+    return frozenset().union(*(framework(known).arrays for known in frameworks()))
 
 
 @cache
