@@ -65,7 +65,8 @@ class Trainers:
         """Check whether no gradient comes to a parameter, or to what it holds under each of some keys."""
         if "." not in given.function and self._evaluation.is_searched(given.path):
             return False  # a function that is looked up by its name: not all its calls are seen
-        return all(self._parameters.is_data(given[:3], key) for key in sorted(given.keys))
+        part, keys = given[:3], sorted(given.keys)
+        return self._parameters.is_data(part) or all(self._parameters.is_data(part, key) for key in keys)
 
     def _through(self, method: tuple[str, str, str], *, number: bool, plain: bool) -> bool:
         """

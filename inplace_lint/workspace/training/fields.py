@@ -24,7 +24,8 @@ from inplace_lint.knowledge.facts import framework, frameworks
 from inplace_lint.workspace.training.passed import Function, within
 from inplace_lint.workspace.training.uses import last_word
 
-_ROWS = frozenset({"__getitem__", "__len__"})  # the methods that make a class a data set
+_ROWS = "__getitem__"  # the method that makes a class a data set
+_ASKING = frozenset({"backward", "grad"})
 
 
 class Stored(NamedTuple):
@@ -37,9 +38,14 @@ class Stored(NamedTuple):
 
 
 class Stores:
-    """The values that a file stores, by the key or attribute."""
+    """
+    The values that a file stores, by the key or attribute.
+
+    `trains`: it defines a module, or runs a backward.
+    """
 
     def __init__(self, tree: ast.Module) -> None:
+        self.trains = any(map(_trains, ast.walk(tree)))
         self._found: dict[str, list[Stored]] = {}
         waiting: list[tuple[ast.AST, ast.ClassDef | None]] = [(tree, None)]
         while waiting:
@@ -116,7 +122,17 @@ def _makes_record(function: ast.expr) -> bool:
 def _is_data_set(cls: ast.ClassDef) -> bool:
     """Check whether a class derives from a framework's data sets, or has rows and is no module."""
     methods = {node.name for node in cls.body if isinstance(node, Function)}
-    return not _data_sets().isdisjoint(map(last_word, cls.bases)) or (methods >= _ROWS and not _is_module(cls))
+    return not _data_sets().isdisjoint(map(last_word, cls.bases)) or (_ROWS in methods and not _is_module(cls))
+
+
+def _trains(node: ast.AST) -> bool:
+    match node:
+        case ast.ClassDef():
+            return _is_module(node)
+        case ast.Call(function):
+            return last_word(function) in _ASKING
+        case _:
+            return False
 
 
 def _is_module(cls: ast.ClassDef) -> bool:

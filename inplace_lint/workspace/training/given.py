@@ -24,14 +24,14 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import NamedTuple, TypeGuard
 
 from inplace_lint.core.remembered import remembered
 from inplace_lint.knowledge.facts import framework, frameworks
-from inplace_lint.workspace.evaluation import Trees
+from inplace_lint.workspace.evaluation import MOST, Trees
 from inplace_lint.workspace.import_graph import Graph
 from inplace_lint.workspace.training.fields import Stored, Stores
 from inplace_lint.workspace.training.passed import Bound, Function, Handed, Passed, functions_in, within
@@ -99,15 +99,18 @@ class Parameters:
         name = re.escape(part[2])
         spelled = re.compile(rf"""['".]{name}\b|\b{name}\s*=""".encode())
         paths = [path for path in self.graph.mentioning(part[0], part[2]) if spelled.search(self.graph.text(path))]
-        if len(paths) > _MOST:
+        if len(paths) > MOST:
             return (Handed(Passed.TRAINED, ("", ""), frozenset(), frozenset()),)
         return tuple(self._one_stored(path, one) for path in paths for one in self._stores(path).of(part[2]))
 
     def _one_stored(self, path: str, stored: Stored) -> Handed:
+        """Return what is stored in one place: no call is one of a layer where neither modules nor backward are."""
+        if stored.by_data_set:
+            return Handed(Passed.DATA, ("", ""), frozenset(), frozenset())
         calls = self._calls(path)
         handed = calls.scope(stored.scope).passed(stored.value, (path, calls.names.get(stored.scope, "")))
-        if stored.by_data_set:
-            return handed._replace(kind=Passed.DATA)
+        if handed.kind is Passed.TRAINED and not self._stores(path).trains:
+            return handed._replace(kind=Passed.UNKNOWN)
         return handed._replace(kind=Passed.TRAINED) if stored.by_module and handed.kind is Passed.UNKNOWN else handed
 
     @remembered
@@ -168,7 +171,13 @@ class Parameters:
 
     @remembered
     def _calls(self, path: str) -> _Calls:
-        return _Calls(self._tree(path))
+        return _Calls(path, self._tree(path), self._imported)
+
+    @remembered
+    def _imported(self, path: str, name: str) -> Handed | None:
+        """Return what a function returns that a file imports, if the project has one of this name only."""
+        homes = [file for file in self.graph.mentioning(path, f"def {name}") if name in self._calls(file).scopes]
+        return self._calls(homes[0]).returned(name) if len(homes) == 1 else None
 
     def _tree(self, path: str) -> ast.Module:
         return self.trees.of(path) or ast.Module([], [])
@@ -201,15 +210,18 @@ class _Calls:
     `made` are the names that hold what a call returned, alone or among others; `items` those of a loop over others.
     """
 
-    def __init__(self, tree: ast.Module) -> None:
+    def __init__(self, path: str, tree: ast.Module, imported: Callable[[str, str], Handed | None]) -> None:
+        self.path, self._imported = path, imported
         self.imports = _imports(tree)
         self.functions = _functions(tree, self.imports)
         self.settings = dict(_settings(tree))
-        self.names: dict[ast.AST, str] = {node: name for name, node in functions_in(tree)}
+        self.scopes = dict(functions_in(tree))
+        self.names: dict[ast.AST, str] = {node: name for name, node in self.scopes.items()}
         self.calls: dict[str, list[tuple[ast.AST, ast.Call]]] = {}
         self.made: dict[str, set[str]] = {}
         self.items: dict[str, set[str]] = {}
         self._bound: dict[ast.AST, Bound] = {}
+        self._running: set[str] = set()
         for scope in (tree, *(node for node in ast.walk(tree) if isinstance(node, Function))):
             for node in within(scope):
                 self._visit(scope, node)
@@ -256,8 +268,30 @@ class _Calls:
     def scope(self, scope: ast.AST) -> Bound:
         """Return the variables of a function."""
         if scope not in self._bound:
-            self._bound[scope] = Bound(scope, self.functions, self.settings.get(scope, frozenset()), self.imports)
+            settings = self.settings.get(scope, frozenset())
+            owner = self.names.get(scope, "").rpartition(".")[0]
+            self._bound[scope] = Bound(scope, self.functions, settings, self.imports, partial(self._called, owner))
         return self._bound[scope]
+
+    def _called(self, owner: str, name: str, own: bool) -> Handed | None:  # noqa: FBT001 - one is of an object
+        """Return what a function of a name returns, or the method of the class `owner`, where its code is known."""
+        whole = f"{owner}.{name}" if own else name
+        if whole in self.scopes:
+            return self.returned(whole)
+        return self._imported(self.path, name) if name in self.imports and not own else None
+
+    @remembered
+    def returned(self, qualname: str) -> Handed | None:
+        """Return what a function or method of the file returns; None for a generator, and what runs it again."""
+        function = self.scopes[qualname]
+        nodes = [*within(function)]
+        if qualname in self._running or any(isinstance(node, ast.Yield | ast.YieldFrom) for node in nodes):
+            return None
+        values = [node.value for node in nodes if isinstance(node, ast.Return) and node.value is not None]
+        self._running.add(qualname)
+        found = self.scope(function).passed(ast.Tuple(values), (self.path, qualname))
+        self._running.remove(qualname)
+        return found
 
 
 def _parts(value: ast.expr) -> Iterator[ast.Call | ast.Name]:

@@ -12,7 +12,7 @@ Syntax decides, in one function.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
 from functools import cache
 from typing import NamedTuple
@@ -72,13 +72,19 @@ class Bound:
     """
     The variables of a function, with the expressions that they are bound to, or that are put into them.
 
-    `settings` are attributes of `self`; `imports` the whole names of what the file imports.
+    `settings` are attributes of `self`; `imports` the whole names of what the file imports. `returned` says what a
+    function returns that is called by a name, or as a method of `self`, where its code is known.
     """
 
     def __init__(
-        self, scope: ast.AST, functions: frozenset[str], settings: frozenset[str], imports: Mapping[str, str]
+        self,
+        scope: ast.AST,
+        functions: frozenset[str],
+        settings: frozenset[str],
+        imports: Mapping[str, str],
+        returned: Callable[[str, bool], Handed | None],
     ) -> None:
-        self.functions, self.settings, self.imports = functions, settings, imports
+        self.functions, self.settings, self.imports, self.returned = functions, settings, imports, returned
         self._asked: set[str] = set()
         self._handed: set[str] = set()
         self._fields: set[str] = set()
@@ -111,10 +117,11 @@ class Bound:
 
     def passed(self, node: ast.expr, function: tuple[str, str]) -> Handed:
         """Return what a call in a function passes with an expression."""
-        self._handed.clear()
-        self._fields.clear()
+        before, self._asked, self._handed, self._fields = (self._asked, self._handed, self._fields), set(), set(), set()
         kind = self._kind(node, 0)
-        return Handed(kind, function, frozenset(self._handed), frozenset(self._fields))
+        found = Handed(kind, function, frozenset(self._handed), frozenset(self._fields))
+        self._asked, self._handed, self._fields = before
+        return found
 
     def is_carried(self, param: str) -> bool:
         """Check whether a parameter is only handed on to parts of an object, each time after what one has returned."""
@@ -141,6 +148,8 @@ class Bound:
                 return self._name(node, depth)
             case ast.Attribute(ast.Name("self"), name):
                 return Passed.DATA if name in self.settings else Passed.UNKNOWN
+            case ast.Attribute(ast.Name(name), _) if name in self.imports and name not in self.values:
+                return Passed.DATA  # a constant of a module, or of an enumeration
             case ast.Attribute(value, name) if not _is_of_tensor(name):
                 return self._field(value, name, depth)
             case ast.Subscript(value, ast.Constant(str(name))):
@@ -183,6 +192,9 @@ class Bound:
         return found
 
     def _called(self, function: ast.expr, arguments: Sequence[ast.expr], depth: int) -> Passed:
+        known = self._returned(function, arguments, depth)
+        if known is not None:
+            return known
         inner = self._most(arguments, depth) if arguments else Passed.DATA
         root = function
         while isinstance(root, ast.Attribute | ast.Subscript):
@@ -199,6 +211,21 @@ class Bound:
                 return Passed.TRAINED
             case _:
                 return inner
+
+    def _returned(self, function: ast.expr, arguments: Sequence[ast.expr], depth: int) -> Passed | None:
+        """Return what a call returns of a function whose code is known; None where that does not tell."""
+        match function:
+            case ast.Name(name) if name not in self.values:
+                found = self.returned(name, False)
+            case ast.Attribute(ast.Name("self"), name):
+                found = self.returned(name, True)
+            case _:
+                return None
+        if found is None or found.kind is not Passed.HANDED:
+            return None if found is None or found.kind is Passed.UNKNOWN else found.kind
+        self._fields |= found.fields
+        inner = self._most(arguments, depth) if found.params and arguments else Passed.DATA
+        return max(inner, Passed.HANDED if found.fields else Passed.DATA)
 
     def _makes(self, function: ast.expr, keywords: Sequence[ast.keyword]) -> bool:
         """Check whether a call makes an array, or a tensor by a framework's function that is not told to require grad."""
