@@ -136,13 +136,14 @@ class Given(NamedTuple):
     """
     A parameter of a function, by its file, the qualified name of the function and its own.
 
-    Or what it holds under each of some keys, which may be attributes; the empty key means the parameter itself.
+    Or what it holds under each of some keys, which may be attributes; the empty key means the parameter itself. No
+    function: they are keys of something else that an entry point was given.
     """
 
     path: str
     function: str
     param: str
-    keys: frozenset[str] = frozenset({""})
+    keys: tuple[str, ...] = ("",)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from inplace_lint.core.records import replace
 from inplace_lint.core.span import Slice
 from inplace_lint.domain import origins, traits, unknown_history
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import ClassValue, Const, Dotted, Sym, SymId
+from inplace_lint.domain.values import ClassValue, Const, Dotted, Ref, Sym, SymId
 from inplace_lint.effects import schedule
 from inplace_lint.effects.summary import Definition
 from inplace_lint.interp.expr import environment
@@ -143,7 +143,7 @@ def _inferring(interp: Interpreter, site: Site | None) -> str:
     return ""
 
 
-def _whole(interp: Interpreter, number: int) -> tuple[int, frozenset[str]]:
+def _whole(interp: Interpreter, number: int) -> tuple[int, tuple[str, ...]]:
     """
     Return the number of the only value that a value is made of, such as `x` of `x[1:] - x[:-1]`; else its own.
 
@@ -165,7 +165,7 @@ def _whole(interp: Interpreter, number: int) -> tuple[int, frozenset[str]]:
                 keys.add(key)
         waiting.extend(part for part in sorted(parts) if part not in seen)
         seen.update(parts)
-    return (found.pop(), frozenset(keys)) if len(found) == 1 else (number, frozenset())
+    return (found.pop(), tuple(sorted(keys))) if len(found) == 1 else (number, ("",))
 
 
 def given(interp: Interpreter, event: Event) -> tuple[Given, ...]:
@@ -178,6 +178,8 @@ def given(interp: Interpreter, event: Event) -> tuple[Given, ...]:
             case (origins.PARAMETER, _, str(name), Slice() as slice_):
                 known = interp.context.definition_at(slice_)
                 found.extend([Given(slice_.path, known.qualname, name, keys)] if known is not None else [])
+            case (origins.ITEM, Ref(), Const(str())) if "" not in keys:  # of what `**` takes
+                found.append(Given(interp.context.path, "", "", keys))
             case _:
                 pass
     return tuple(found)

@@ -63,10 +63,10 @@ class Trainers:
 
     def _is_data(self, given: Given) -> bool:
         """Check whether no gradient comes to a parameter, or to what it holds under each of some keys."""
-        if "." not in given.function and self._evaluation.is_searched(given.path):
+        if given.function and "." not in given.function and self._evaluation.is_searched(given.path):
             return False  # a function that is looked up by its name: not all its calls are seen
-        part, keys = given[:3], sorted(given.keys)
-        return self._parameters.is_data(part) or all(self._parameters.is_data(part, key) for key in keys)
+        part = given[:3]
+        return self._parameters.is_data(part) or all(self._parameters.is_data(part, key) for key in given.keys)
 
     def _through(self, method: tuple[str, str, str], *, number: bool, plain: bool) -> bool:
         """

@@ -75,8 +75,9 @@ class Parameters:
         Some call passes data for it, or all hand on what comes from outside of the project beside an activation; and
         none passes something that is trained. Under the key, data is stored, and nothing that is trained.
         """
-        start = {part, (part[0], _FIELD, key)} if key else {part}
-        found, waiting, seen = set[Passed](), sorted(start), start
+        seen = {part} if part[1] else set[_Part]()
+        seen |= {(part[0], _FIELD, key)} if key else set()
+        found, waiting = set[Passed](), sorted(seen)
         while waiting:
             one = waiting.pop()
             passed = self._stored(one) if one[1] == _FIELD else self._passed(one)
