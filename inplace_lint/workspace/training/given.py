@@ -89,7 +89,7 @@ class Parameters:
                     found.add(handed.kind)
                     continue
                 outer = {(*handed.within, name) for name in handed.params}
-                outer |= {(handed.within[0], _FIELD, name) for name in handed.fields}
+                outer |= {(part[0], _FIELD, name) for name in handed.fields}
                 waiting.extend(sorted(outer - seen))
                 seen |= outer
         return Passed.TRAINED not in found and (Passed.DATA in found or found == {Passed.HANDED})

@@ -20,6 +20,7 @@ from typing import NamedTuple
 from inplace_lint.knowledge.facts import framework, frameworks, load
 from inplace_lint.workspace.training.uses import last_word
 
+_NUMBERS = frozenset({"bool", "float", "int", "len", "range", "str"})  # Python's own functions that return no tensor
 _DEEPEST = 10  # expressions and variables that lead to each other
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -150,6 +151,10 @@ class Bound:
                 return Passed.DATA if name in self.settings else Passed.UNKNOWN
             case ast.Attribute(ast.Name(name), _) if name in self.imports and name not in self.values:
                 return Passed.DATA  # a constant of a module, or of an enumeration
+            case ast.Attribute(_, name) | ast.Call(ast.Attribute(_, name)) if _describes(name):
+                return Passed.DATA  # such as its shape
+            case ast.Call(ast.Name(name)) if name in _NUMBERS and name not in self.values:
+                return Passed.DATA
             case ast.Attribute(value, name) if not _is_of_tensor(name):
                 return self._field(value, name, depth)
             case ast.Subscript(value, ast.Constant(str(name))):
@@ -256,6 +261,13 @@ def _arrays() -> frozenset[str]:
 def _is_of_tensor(name: str) -> bool:
     """Check whether tensors have a method of a name."""
     return any(load(known).forms(f"{framework(known).tensor}.{name}") for known in frameworks())
+
+
+@cache
+def _describes(name: str) -> bool:
+    """Check whether tensors have a method or attribute of a name, and what it returns is not differentiable."""
+    forms = [form for known in frameworks() for form in load(known).forms(f"{framework(known).tensor}.{name}")]
+    return bool(forms) and all(form.grads == () or any(one.kind == "value" for one in form.returns) for form in forms)
 
 
 @cache
