@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import NamedTuple
 
 from inplace_lint.core.span import Span
 
@@ -132,7 +131,8 @@ class Related:
     message: str
 
 
-class Given(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Given:
     """
     A parameter of a function, by its file, the qualified name of the function and its own.
 

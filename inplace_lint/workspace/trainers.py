@@ -65,7 +65,7 @@ class Trainers:
         """Check whether no gradient comes to a parameter, or to what it holds under each of some keys."""
         if given.function and "." not in given.function and self._evaluation.is_searched(given.path):
             return False  # a function that is looked up by its name: not all its calls are seen
-        part = given[:3]
+        part = given.path, given.function, given.param
         return self._parameters.is_data(part) or all(self._parameters.is_data(part, key) for key in given.keys)
 
     def _through(self, method: tuple[str, str, str], *, number: bool, plain: bool) -> bool:
