@@ -152,10 +152,10 @@ class Asks:
     Who can ask for the gradient that a finding assumes.
 
     Only a caller of the function or class `name` that was run alone, in the file `path`; nobody where that is empty,
-    and anybody where it is None. `given` are the parameters from which the gradient would come. `records`: the write is refused only where gradients are recorded, and the
-    question is whether somebody calls `name` there. `method` is the method, of the class `owner`, that was run alone,
-    where nobody can ask through it if all calls of it run in evaluation, or lead to no training. `number`: the method
-    returns one number, such as a loss.
+    and anybody where it is None. `given` are the parameters from which the gradient would come. `records`: the write is
+    refused only where gradients are recorded, and the question is whether somebody calls `name` there. `method` is the
+    method, of the class `owner`, that was run alone, where nobody can ask through it if all calls of it run in
+    evaluation, or lead to no training. `number`: the method returns one number, such as a loss.
     """
 
     path: str

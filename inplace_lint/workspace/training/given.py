@@ -274,7 +274,7 @@ class _Calls:
             self._bound[scope] = Bound(scope, self.functions, settings, self.imports, partial(self._called, owner))
         return self._bound[scope]
 
-    def _called(self, owner: str, name: str, own: bool) -> Handed | None:  # noqa: FBT001 - one is of an object
+    def _called(self, owner: str, name: str, own: bool) -> Handed | None:
         """Return what a function of a name returns, or the method of the class `owner`, where its code is known."""
         whole = f"{owner}.{name}" if own else name
         if whole in self.scopes:

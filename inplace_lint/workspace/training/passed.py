@@ -147,32 +147,53 @@ class Bound:
                 return Passed.DATA
             case ast.arg() | ast.Name():
                 return self._name(node, depth)
-            case ast.Attribute(ast.Name("self"), name):
-                return Passed.DATA if name in self.settings else Passed.UNKNOWN
-            case ast.Attribute(ast.Name(name), _) if name in self.imports and name not in self.values:
-                return Passed.DATA  # a constant of a module, or of an enumeration
-            case ast.Attribute(_, name) | ast.Call(ast.Attribute(_, name)) if _describes(name):
-                return Passed.DATA  # such as its shape
-            case ast.Call(ast.Name(name)) if name in _NUMBERS and name not in self.values:
-                return Passed.DATA
-            case ast.Attribute(value, name) if not _is_of_tensor(name):
-                return self._field(value, name, depth)
-            case ast.Subscript(value, ast.Constant(str(name))):
-                return self._field(value, name, depth)
-            case ast.Attribute(value, _) | ast.Subscript(value, _) | ast.UnaryOp(_, value):
-                return self._kind(value, depth + 1)
+            case ast.Attribute() | ast.Subscript():
+                return self._part(node, depth)
             case ast.BinOp(left, _, right) | ast.IfExp(_, left, right):
                 return self._most((left, right), depth)
             case ast.Tuple(items) | ast.List(items) | ast.BoolOp(_, items):
                 return self._most(items, depth) if items else Passed.UNKNOWN
-            case ast.ListComp(element) | ast.GeneratorExp(element):
-                return self._kind(element, depth + 1)
-            case ast.Call(function, _, keywords) if self._makes(function, keywords):
+            case ast.UnaryOp(_, inner) | ast.ListComp(inner) | ast.GeneratorExp(inner):
+                return self._kind(inner, depth + 1)
+            case ast.Call(function, _, keywords) if self._makes(function, keywords) or self._measures(function):
                 return Passed.DATA
             case ast.Call(function, arguments, keywords):
                 return self._called(function, [*arguments, *(one.value for one in keywords)], depth)
             case _:
                 return Passed.UNKNOWN
+
+    def _part(self, node: ast.Attribute | ast.Subscript, depth: int) -> Passed:
+        """Return what an attribute or an item is."""
+        match node:
+            case ast.Attribute(ast.Name("self"), name):
+                return Passed.DATA if name in self.settings else Passed.UNKNOWN
+            case ast.Attribute(ast.Name(name), _) if self._is_import(name):
+                return Passed.DATA  # a constant of a module, or of an enumeration
+            case ast.Attribute(_, name) if _describes(name):
+                return Passed.DATA
+            case ast.Attribute(value, name) if not _is_of_tensor(name):
+                return self._field(value, name, depth)
+            case ast.Subscript(value, ast.Constant(str(name))):
+                return self._field(value, name, depth)
+            case _:
+                return self._kind(node.value, depth + 1)
+
+    def _is_import(self, name: str) -> bool:
+        return name in self.imports and name not in self.values
+
+    def _measures(self, function: ast.expr) -> bool:
+        """Check whether a function of Python, or a method of a tensor, returns what describes it, such as its size."""
+        match function:
+            case ast.Name(name):
+                return name in _NUMBERS and name not in self.values
+            case ast.Attribute(value, name):
+                while isinstance(value, ast.Attribute):
+                    value = value.value
+                return _describes(name) and not (
+                    isinstance(value, ast.Name) and (value.id == "self" or self._is_import(value.id))
+                )
+            case _:
+                return False
 
     def _field(self, value: ast.expr, name: str, depth: int) -> Passed:
         """Return what a part of a record is: of one that is not known, what is stored under its name decides."""
@@ -233,7 +254,7 @@ class Bound:
         return max(inner, Passed.HANDED if found.fields else Passed.DATA)
 
     def _makes(self, function: ast.expr, keywords: Sequence[ast.keyword]) -> bool:
-        """Check whether a call makes an array, or a tensor by a framework's function that is not told to require grad."""
+        """Check whether a call makes an array, or by a framework's function a tensor not told to require grad."""
         name, _, rest = (
             ast.unparse(function).partition(".") if isinstance(function, ast.Name | ast.Attribute) else ("",) * 3
         )
