@@ -14,7 +14,7 @@ class Net(nn.Module):
         super().__init__()
         self.bend = nn.Linear(width, 1)
 
-    def forward(self, batch):
+    def forward(self, batch, x=None):
         way = {way}
         length = way.norm(dim=1)
         now = torch.zeros_like(length) - length / 2
@@ -132,3 +132,7 @@ def step(net, encoder, batch):
     net({"goal": encoder(batch), "start": 0}).sum().backward()
 """
     assert told(KEYS, data=DATA_SET, user=user)
+
+
+def test_what_is_made_of_data_and_of_something_else_is_told(told):
+    assert told("batch['goal'][:, :2] - x", data=DATA_SET)
