@@ -128,21 +128,34 @@ class Related(Struct, frozen=True):
     message: str
 
 
+class Given(Struct, frozen=True):
+    """
+    A parameter of a function, by its file, the qualified name of the function and its own.
+
+    Or what it holds under each of some keys, which may be attributes; the empty key means the parameter itself. No
+    function: they are keys of something else that an entry point was given.
+    """
+
+    path: str
+    function: str
+    param: str
+    keys: tuple[str, ...] = ("",)
+
+
 class Asks(Struct, frozen=True):
     """
     Who can ask for the gradient that a finding assumes.
 
     Only a caller of the function or class `name` that was run alone, in the file `path`; nobody where that is empty,
-    and anybody where it is None. `given` are the parameters from which the gradient would come: each with its file and
-    the qualified name of its function. `records`: the write is refused only where gradients are recorded, and the
-    question is whether somebody calls `name` there. `method` is the method, of the class `owner`, that was run alone,
-    where nobody can ask through it if all calls of it run in evaluation, or lead to no training. `number`: the method
-    returns one number, such as a loss.
+    and anybody where it is None. `given` are the parameters from which the gradient would come. `records`: the write is
+    refused only where gradients are recorded, and the question is whether somebody calls `name` there. `method` is the
+    method, of the class `owner`, that was run alone, where nobody can ask through it if all calls of it run in
+    evaluation, or lead to no training. `number`: the method returns one number, such as a loss.
     """
 
     path: str
     name: str | None
-    given: tuple[tuple[str, str, str], ...] = ()
+    given: tuple[Given, ...] = ()
     records: bool = False
     method: str = ""
     owner: str = ""

@@ -16,9 +16,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
+from msgspec.structs import replace
+
 from inplace_lint.core.assumption import Assumption
 from inplace_lint.core.event import Stale
-from inplace_lint.core.records import replace
 from inplace_lint.core.span import Place
 from inplace_lint.domain import origins
 from inplace_lint.domain.heap import BESIDE, Node, Tensor

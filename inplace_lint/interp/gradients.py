@@ -6,10 +6,11 @@ from msgspec.structs import replace
 
 from inplace_lint.core.assumption import Assumption, assumption, passes_gradient
 from inplace_lint.core.event import Event, Site, Stale
+from inplace_lint.core.finding import Given
 from inplace_lint.core.span import Slice
 from inplace_lint.domain import origins, traits, unknown_history
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import ClassValue, Dotted, Sym, SymId
+from inplace_lint.domain.values import ClassValue, Const, Dotted, Ref, Sym, SymId
 from inplace_lint.effects import schedule
 from inplace_lint.effects.summary import Definition
 from inplace_lint.interp.expr import environment
@@ -143,32 +144,43 @@ def _inferring(interp: Interpreter, site: Site | None) -> str:
     return ""
 
 
-def _whole(interp: Interpreter, number: int) -> int:
-    """Return the number of the only value that a value is made of, such as `x` of `x[1:] - x[:-1]`; else its own."""
-    waiting, seen, found = [number], {number}, set[int]()
+def _whole(interp: Interpreter, number: int) -> tuple[int, tuple[str, ...]]:
+    """
+    Return the number of the only value that a value is made of, such as `x` of `x[1:] - x[:-1]`; else its own.
+
+    With the last keys and attributes on each way there: `start` and `goal` of `batch["start"] - batch.goal[0]`.
+    """
+    waiting, seen, found, keys = [(number, "")], set[tuple[int, str]](), set[int](), set[str]()
     while waiting:
-        parts: set[int] = set()
-        match interp.context.symbols.keys[one := waiting.pop()]:
+        parts: list[tuple[int, str]] = []
+        one, key = waiting.pop()
+        match interp.context.symbols.keys[one]:
+            case (origins.ITEM, Sym(outer), Const(str(name))) | (origins.ATTRIBUTE, int(outer), str(name)):
+                parts = [(outer, key or name)]
             case (origins.ITEM | origins.ROW | origins.TURN, Sym(outer), *_):
-                parts = {outer}
+                parts = [(outer, key)]
             case (origins.BINARY | origins.UNARY, _, *operands):
-                parts = {operand.id for operand in operands if isinstance(operand, Sym)}
+                parts = [(operand.id, key) for operand in operands if isinstance(operand, Sym)]
             case _:
                 found.add(one)
-        waiting.extend(sorted(parts - seen))
-        seen |= parts
-    return found.pop() if len(found) == 1 else number
+                keys.add(key)
+        waiting.extend(part for part in sorted(parts) if part not in seen)
+        seen.update(parts)
+    return (found.pop(), tuple(sorted(keys))) if len(found) == 1 else (number, ("",))
 
 
-def given(interp: Interpreter, event: Event) -> tuple[tuple[str, str, str], ...]:
-    """Return the parameters whose gradient an event assumes, or that of an item: each with its file and function."""
+def given(interp: Interpreter, event: Event) -> tuple[Given, ...]:
+    """Return the parameters, or the parts of such, whose gradient an event assumes."""
     numbers = sorted(known.of for known in event.assumptions if isinstance(known, Assumption) and known.of != NOBODY)
-    found: list[tuple[str, str, str]] = []
+    found: list[Given] = []
     for number in numbers:
-        match interp.context.symbols.keys[_whole(interp, number)]:
+        whole, keys = _whole(interp, number)
+        match interp.context.symbols.keys[whole]:
             case (origins.PARAMETER, _, str(name), Slice() as slice_):
                 known = interp.context.definition_at(slice_)
-                found.extend([(slice_.path, known.qualname, name)] if known is not None else [])
+                found.extend([Given(slice_.path, known.qualname, name, keys)] if known is not None else [])
+            case (origins.ITEM, Ref(), Const(str())) if "" not in keys:  # of what `**` takes
+                found.append(Given(interp.context.path, "", "", keys))
             case _:
                 pass
     return tuple(found)

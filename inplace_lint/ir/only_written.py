@@ -9,6 +9,8 @@ Whether code does nothing with a variable but write into what it holds, as its t
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from inplace_lint.ir import nodes as ir
 from inplace_lint.ir.next_use import walk
 
@@ -35,6 +37,28 @@ def value_of(body: object, name: str) -> ir.Expr | None:
             case ir.Unknown(_, _, read, written) if name in {*read, *written}:
                 return None
     return values[0] if len(values) == 1 and reads == 0 else None
+
+
+def is_only_written(body: object, name: str, describes: Callable[[str], bool]) -> bool:
+    """Check whether code does nothing with a variable but write into what it holds, and read what describes that."""
+    reads = 0
+    for node in walk(body):
+        match node:
+            case ir.Name():
+                reads += node.id == name
+            case ir.Attr(_, ir.Name(_, owner), attribute) if owner == name and describes(attribute):
+                reads -= 1
+            case ir.Assign(_, targets, _):
+                reads -= sum(isinstance(one, ir.Subscript) and _is_part_of(one, name) for one in targets)
+            case ir.AugAssign(_, _, target, _):
+                reads -= isinstance(target, ir.Subscript) and _is_part_of(target, name)
+            case ir.ExprStmt(_, ir.Call(_, ir.Attr(_, of, method), _, _)):
+                reads -= method.endswith("_") and _is_part_of(of, name)
+            case ir.Scope(_, names) if name in names:
+                return False
+            case ir.Unknown(_, _, read, written) if name in {*read, *written}:
+                return False
+    return reads == 0
 
 
 def part_made_at(expr: ir.Expr, at: int) -> ir.Subscript | ir.Call | None:

@@ -211,7 +211,7 @@ class Graph:
         known = self._packages.get(folder)
         if known is None:
             known, above = "", folder
-            while posixpath.basename(above) and is_there(Path(above, "__init__.py")):
+            while posixpath.basename(above) and _is_of_package(Path(above)):
                 known, above = above, posixpath.dirname(above)
             self._packages[folder] = known
         return known
@@ -383,9 +383,14 @@ def root_of(path: Path) -> str:
         return marked.as_posix()
     if folder.is_relative_to(Path.cwd()):
         folder = Path.cwd()
-    while is_there(folder / "__init__.py") and folder.parent != folder:
+    while _is_of_package(folder) and folder.parent != folder:
         folder = folder.parent
     return folder.as_posix()
+
+
+def _is_of_package(folder: Path) -> bool:
+    """Check whether a folder is a package, or lies in one: a package needs no file that says so."""
+    return is_there(folder / "__init__.py") or is_there(folder.parent / "__init__.py")
 
 
 def _lookup(root: str, frameworks: Iterable[str], place: Disk | Shipped) -> Lookup:

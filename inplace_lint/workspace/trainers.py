@@ -16,14 +16,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from inplace_lint.core.finding import Asks
+from inplace_lint.core.finding import Asks, Given
 from inplace_lint.core.remembered import remembered
 from inplace_lint.effects import schedule
 from inplace_lint.effects.summary import Definition, Outline
 from inplace_lint.knowledge.facts import framework, frameworks
 from inplace_lint.workspace.evaluation import Evaluation, Trees
 from inplace_lint.workspace.import_graph import Graph
-from inplace_lint.workspace.training.given import Given
+from inplace_lint.workspace.training.given import Parameters
 from inplace_lint.workspace.training.leads import Lead, Leads, Part
 from inplace_lint.workspace.training.recorded import Recorded
 
@@ -40,13 +40,13 @@ class Trainers:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         trees = Trees(graph)
-        self._evaluation, self._given = Evaluation(graph, trees), Given(graph, trees)
+        self._evaluation, self._parameters = Evaluation(graph, trees), Parameters(graph, trees)
         self._leads = Leads(graph, trees, self._evaluation, self._trains_class)
         self._recorded = Recorded(graph, self._evaluation, self._leads)
 
     def ask(self, asks: Asks) -> bool:
         """Check whether something in the project may ask for a gradient; for none of what calls pass data for."""
-        if any(self._given.is_data(part) for part in asks.given if not self._is_searched(part)):
+        if any(map(self._is_data, asks.given)):
             return False
         owner, _, name = (asks.name or "").rpartition(".")
         method = (asks.path, owner, name) if owner else (asks.path, asks.owner, asks.method)
@@ -54,10 +54,12 @@ class Trainers:
             return False
         return asks.name is None or bool(owner) or self._train((asks.path, asks.name), asks.number)
 
-    def _is_searched(self, part: tuple[str, str, str]) -> bool:
-        """Check whether a parameter is one of a function that is looked up by its name: not all its calls are seen."""
-        path, function, _ = part
-        return "." not in function and self._evaluation.is_searched(path)
+    def _is_data(self, given: Given) -> bool:
+        """Check whether no gradient comes to a parameter, or to what it holds under each of some keys."""
+        if given.function and "." not in given.function and self._evaluation.is_searched(given.path):
+            return False  # a function that is looked up by its name: not all its calls are seen
+        part = given.path, given.function, given.param
+        return self._parameters.is_data(part) or all(self._parameters.is_data(part, key) for key in given.keys)
 
     def _through(self, method: tuple[str, str, str], *, number: bool, plain: bool) -> bool:
         """

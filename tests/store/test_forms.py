@@ -12,6 +12,7 @@ from inplace_lint.core.finding import (
     Edit,
     Finding,
     Fix,
+    Given,
     Proof,
     Related,
     Role,
@@ -26,7 +27,7 @@ SPAN = Span("a.py", 1, 2, 3, 4, cell=7)
 FINDING = Finding(
     code="IPL101", name="modified-after-save", severity=Severity.WARNING, certainty=Certainty.UNKNOWN, message="m",
     span=SPAN, label="l", related=(Related(Role.SAVE, SPAN, "saved"),), assumptions=("a", "b"),
-    entry=Asks("b.py", "f", (("a.py", "f", "x"),)),
+    entry=Asks("b.py", "f", (Given("a.py", "f", "x", ("k",)),)),
     fix=Fix(Applicability.UNSAFE, "use", (Edit(SPAN, ""),)), verdict=Verdict(Proof.REFUTED, "torch", "2", "cpu", "why"),
 )  # fmt: skip
 ENTRY = Entry((FINDING,), {"calls": 3}, {SPAN: (1, 3)})

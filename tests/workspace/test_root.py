@@ -43,3 +43,11 @@ def test_a_project_file_marks_the_root(package, monkeypatch):
     (package.parent / "pyproject.toml").touch()
     monkeypatch.chdir(package / "models")
     assert root_of(package / "models" / "net.py") == package.parent.as_posix()
+
+
+def test_a_folder_of_a_package_needs_no_file_that_says_so(package, tmp_path, monkeypatch):
+    (package / "layers").mkdir()
+    (package / "layers" / "norm.py").touch()
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path / "other")
+    assert root_of(package / "layers" / "norm.py") == package.parent.as_posix()

@@ -15,7 +15,7 @@ the framework lists, such as `out` or `fill_`, is an opinion: the assumption is 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from inplace_lint.core.event import Escaped, Performed, Site, Spelling, Touch
@@ -23,7 +23,7 @@ from inplace_lint.domain.heap import Names, Tensor, Write
 from inplace_lint.domain.values import Ref, RefId
 from inplace_lint.effects.write_evidence import parts
 from inplace_lint.interp.frame import Frame, text_of
-from inplace_lint.ir import next_use
+from inplace_lint.ir import next_use, only_written
 from inplace_lint.ir import nodes as ir
 from inplace_lint.ir.scopes import names_of
 
@@ -96,7 +96,11 @@ def is_told(
         return True
     behind = _function_behind(call, wrote, inner)
     beside = beside or (apart and _is_used_apart(call, body, found))
-    return behind is not None and _is_meant(*behind, found, name, beside=beside)
+    if behind is None:
+        return False
+    function, text, skip = behind
+    params = _parameters(function, skip, found, name)
+    return _is_its_effect(call, function, params) or _is_meant(function, text, params, beside=beside)
 
 
 def _function(frame: Frame) -> str:
@@ -250,7 +254,27 @@ def _function_behind(call: Call, site: Site, inner: Site) -> tuple[ir.Function, 
     return node.function, module.docstring(site.place.slice), int(is_method and not static)
 
 
-def _is_meant(function: ir.Function, text: str, skip: int, found: ir.Call, name: str, *, beside: bool) -> bool:
+def _parameters(function: ir.Function, skip: int, found: ir.Call, name: str) -> set[str]:
+    """Return the parameters of a function for which a call passes a variable."""
+    passed = [at for at, value in enumerate(found.args) if isinstance(value, ir.Name) and value.id == name]
+    words = {
+        word.name for word in found.keywords if word.name and isinstance(word.value, ir.Name) and word.value.id == name
+    }
+    return words.union(param.name for at in passed for param in function.params[at + skip : at + skip + 1])
+
+
+def _is_its_effect(call: Call, function: ir.Function, params: Iterable[str]) -> bool:
+    """Check whether a function does nothing with an argument but write it: whoever holds it is to read that."""
+    tensor = call.facts.framework.tensor
+
+    def describes(attribute: str) -> bool:
+        forms = call.facts.forms(f"{tensor}.{attribute}")
+        return bool(forms) and any(fact.kind == "value" for fact in forms[0].returns)
+
+    return any(only_written.is_only_written(function.body, one, describes) for one in params)
+
+
+def _is_meant(function: ir.Function, text: str, params: Collection[str], *, beside: bool) -> bool:
     """
     Check whether a function says that it writes, returns nothing, or returns the very argument that it writes.
 
@@ -259,11 +283,6 @@ def _is_meant(function: ir.Function, text: str, skip: int, found: ir.Call, name:
     results = [node.value for node in parts(function.body) if isinstance(node, ir.Return) and node.value is not None]
     if _IN_PLACE.search(text) or not (results or function.is_generator):
         return True
-    passed = [at for at, value in enumerate(found.args) if isinstance(value, ir.Name) and value.id == name]
-    params = {param.name for at in passed for param in function.params[at + skip : at + skip + 1]}
-    params |= {
-        word.name for word in found.keywords if word.name and isinstance(word.value, ir.Name) and word.value.id == name
-    }
     flat = [item for value in results for item in (value.items if isinstance(value, ir.Sequence) else (value,))]
     return not beside and any(isinstance(item, ir.Name) and item.id in params for item in flat)
 

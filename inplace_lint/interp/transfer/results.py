@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from inplace_lint.core.assumption import supposition, takes_for_tensor
+from inplace_lint.core.assumption import Assumption, supposition, takes_for_tensor
 from inplace_lint.domain import origins, traits, unknown_history
 from inplace_lint.domain.heap import Part, Tensor, View, alike
+from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Const, Dotted, NodeId, Ref, Sym, Three, Tuple, Value
 from inplace_lint.interp.fuel import UNKNOWN_TURNS
 from inplace_lint.interp.transfer import dtypes, overlap, shapes
@@ -187,7 +188,18 @@ def _first_operand(call: Call) -> tuple[Ref, Tensor] | None:
 
 
 def _why(call: Call) -> str:
-    return next((tensor.why for _, tensor in call.grads if tensor.rg is None and tensor.why), "an input requires grad")
+    """Return why a result may require grad: rather for a whole value from outside than for a part of a batch."""
+    found = [tensor.why for _, tensor in call.grads if tensor.rg is None and tensor.why]
+    if len(found) > 1:
+        return next((why for why in found if not _is_of_part(call.state, why)), found[0])
+    return found[0] if found else "an input requires grad"
+
+
+def _is_of_part(state: State, why: str) -> bool:
+    if not isinstance(why, Assumption) or why.of < 0:
+        return False
+    key = state.symbols.keys[why.of]
+    return isinstance(key, tuple) and key[0] in {origins.ITEM, origins.ATTRIBUTE}
 
 
 def _view(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None, place: int) -> Value:

@@ -19,7 +19,7 @@ from inplace_lint.core.event import Accepted, Failure, Ignored, Refused, Spellin
 from inplace_lint.domain import shape, traits, used_gradients
 from inplace_lint.domain.heap import Broken, Names, Save, Tensor, View, Write
 from inplace_lint.domain.values import NONE, Const, NodeId, Ref, Three, Value
-from inplace_lint.interp.expr import operators
+from inplace_lint.interp.expr import annotated, operators
 from inplace_lint.interp.frame import Variable
 from inplace_lint.interp.intrinsics import opaque_modules, transforms
 from inplace_lint.interp.transfer import lazy_view_history, overlap, recording, results, unchanged
@@ -200,7 +200,11 @@ def _parameter_unless(call: Call, tensor: Tensor) -> frozenset[str] | None:
     """Return the assumption under which an unknown value is a parameter that requires grad; None if nothing says so."""
     if tensor.rg is not None or tensor.leaf is not None or tensor.nodes:
         return None
-    return opaque_modules.assumed_parameter(call.state, tensor, call.facts.framework)
+    assumed = opaque_modules.assumed_parameter(call.state, tensor, call.facts.framework)
+    if not assumed:
+        return assumed
+    numbers = [number for number, ref in call.state.all_traits(traits.TENSOR) if call.state.tensor(ref) is tensor]
+    return None if any(annotated.is_field(call.interp, call.state, number) for number in numbers) else assumed
 
 
 def _unfit(call: Call, fact: WriteFact, tensor: Tensor) -> tuple[Failure, frozenset[str]] | None:

@@ -23,20 +23,23 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache, partial
 from typing import NamedTuple, TypeGuard
 
 from msgspec import Struct
 
 from inplace_lint.core.remembered import remembered
 from inplace_lint.knowledge.facts import framework, frameworks
-from inplace_lint.workspace.evaluation import Trees
+from inplace_lint.workspace.evaluation import MOST, Trees
 from inplace_lint.workspace.import_graph import Graph
+from inplace_lint.workspace.training.fields import Stored, Stores
 from inplace_lint.workspace.training.passed import Bound, Function, Handed, Passed, functions_in, within
 from inplace_lint.workspace.training.uses import last_word
 
 _MOST = 60  # files that import a function, which are parsed; one that more of them do is used for many things
+_FIELD = ""  # in place of a function: what is asked for is stored under a key
 _Part = tuple[str, str, str]  # the path of a file, a function or method by its qualified name, a parameter
 
 
@@ -58,34 +61,62 @@ class _Place(NamedTuple):
         return self.makes and self.position != 0
 
 
-class Given(Struct, dict=True):
+class Parameters(Struct, dict=True):
     """What the files that a graph knows pass for parameters, found on demand."""
 
     graph: Graph
     trees: Trees
 
     @remembered
-    def is_data(self, part: _Part) -> bool:
+    def is_data(self, part: _Part, key: str = "") -> bool:
         """
-        Check whether calls say that no gradient comes to a parameter.
+        Check whether calls say that no gradient comes to a parameter, or to what it holds under a key.
 
         Some call passes data for it, or all hand on what comes from outside of the project beside an activation; and
-        none passes something that is trained.
+        none passes something that is trained. Under the key, data is stored, and nothing that is trained.
         """
-        found, waiting, seen = set[Passed](), [part], {part}
+        seen = {part} if part[1] else set[_Part]()
+        seen |= {(part[0], _FIELD, key)} if key else set()
+        found, waiting = set[Passed](), sorted(seen)
         while waiting:
             one = waiting.pop()
-            passed = self._passed(one)
+            passed = self._stored(one) if one[1] == _FIELD else self._passed(one)
             if not passed:
-                found.add(self._from_outside(one, started=one == part))
+                outside = one[1] != _FIELD and not key
+                found.add(self._from_outside(one, started=one == part) if outside else Passed.UNKNOWN)
             for handed in passed:
                 if handed.kind is not Passed.HANDED:
                     found.add(handed.kind)
                     continue
-                outer = {(*handed.within, name) for name in handed.params} - seen
-                waiting.extend(sorted(outer))
+                outer = {(*handed.within, name) for name in handed.params}
+                outer |= {(part[0], _FIELD, name) for name in handed.fields}
+                waiting.extend(sorted(outer - seen))
                 seen |= outer
         return Passed.TRAINED not in found and (Passed.DATA in found or found == {Passed.HANDED})
+
+    @remembered
+    def _stored(self, part: _Part) -> tuple[Handed, ...]:
+        """Return what the project stores under a key; what a call of a module stores may be trained if in doubt."""
+        name = re.escape(part[2])
+        spelled = re.compile(rf"""['".]{name}\b|\b{name}\s*=""".encode())
+        paths = [path for path in self.graph.mentioning(part[0], part[2]) if spelled.search(self.graph.text(path))]
+        if len(paths) > MOST:
+            return (Handed(Passed.TRAINED, ("", ""), frozenset(), frozenset()),)
+        return tuple(self._one_stored(path, one) for path in paths for one in self._stores(path).of(part[2]))
+
+    def _one_stored(self, path: str, stored: Stored) -> Handed:
+        """Return what is stored in one place: no call is one of a layer where neither modules nor backward are."""
+        if stored.by_data_set:
+            return Handed(Passed.DATA, ("", ""), frozenset(), frozenset())
+        calls = self._calls(path)
+        handed = calls.scope(stored.scope).passed(stored.value, (path, calls.names.get(stored.scope, "")))
+        if handed.kind is Passed.TRAINED and not self._stores(path).trains:
+            return handed._replace(kind=Passed.UNKNOWN)
+        return handed._replace(kind=Passed.TRAINED) if stored.by_module and handed.kind is Passed.UNKNOWN else handed
+
+    @remembered
+    def _stores(self, path: str) -> Stores:
+        return Stores(self._tree(path))
 
     def _from_outside(self, part: _Part, *, started: bool) -> Passed:
         """Return what a parameter is that no call passes; a module that is trained as a whole is called on data."""
@@ -141,7 +172,13 @@ class Given(Struct, dict=True):
 
     @remembered
     def _calls(self, path: str) -> _Calls:
-        return _Calls(self._tree(path))
+        return _Calls(path, self._tree(path), self._imported)
+
+    @remembered
+    def _imported(self, path: str, name: str) -> Handed | None:
+        """Return what a function returns that a file imports, if the project has one of this name only."""
+        homes = [file for file in self.graph.mentioning(path, f"def {name}") if name in self._calls(file).scopes]
+        return self._calls(homes[0]).returned(name) if len(homes) == 1 else None
 
     def _tree(self, path: str) -> ast.Module:
         return self.trees.of(path) or ast.Module([], [])
@@ -174,15 +211,18 @@ class _Calls:
     `made` are the names that hold what a call returned, alone or among others; `items` those of a loop over others.
     """
 
-    def __init__(self, tree: ast.Module) -> None:
+    def __init__(self, path: str, tree: ast.Module, imported: Callable[[str, str], Handed | None]) -> None:
+        self.path, self._imported = path, imported
         self.imports = _imports(tree)
         self.functions = _functions(tree, self.imports)
         self.settings = dict(_settings(tree))
-        self.names: dict[ast.AST, str] = {node: name for name, node in functions_in(tree)}
+        self.scopes = dict(functions_in(tree))
+        self.names: dict[ast.AST, str] = {node: name for name, node in self.scopes.items()}
         self.calls: dict[str, list[tuple[ast.AST, ast.Call]]] = {}
         self.made: dict[str, set[str]] = {}
         self.items: dict[str, set[str]] = {}
         self._bound: dict[ast.AST, Bound] = {}
+        self._running: set[str] = set()
         for scope in (tree, *(node for node in ast.walk(tree) if isinstance(node, Function))):
             for node in within(scope):
                 self._visit(scope, node)
@@ -229,8 +269,30 @@ class _Calls:
     def scope(self, scope: ast.AST) -> Bound:
         """Return the variables of a function."""
         if scope not in self._bound:
-            self._bound[scope] = Bound(scope, self.functions, self.settings.get(scope, frozenset()), self.imports)
+            settings = self.settings.get(scope, frozenset())
+            owner = self.names.get(scope, "").rpartition(".")[0]
+            self._bound[scope] = Bound(scope, self.functions, settings, self.imports, partial(self._called, owner))
         return self._bound[scope]
+
+    def _called(self, owner: str, name: str, own: bool) -> Handed | None:
+        """Return what a function of a name returns, or the method of the class `owner`, where its code is known."""
+        whole = f"{owner}.{name}" if own else name
+        if whole in self.scopes:
+            return self.returned(whole)
+        return self._imported(self.path, name) if name in self.imports and not own else None
+
+    @remembered
+    def returned(self, qualname: str) -> Handed | None:
+        """Return what a function or method of the file returns; None for a generator, and what runs it again."""
+        function = self.scopes[qualname]
+        nodes = [*within(function)]
+        if qualname in self._running or any(isinstance(node, ast.Yield | ast.YieldFrom) for node in nodes):
+            return None
+        values = [node.value for node in nodes if isinstance(node, ast.Return) and node.value is not None]
+        self._running.add(qualname)
+        found = self.scope(function).passed(ast.Tuple(values), (self.path, qualname))
+        self._running.remove(qualname)
+        return found
 
 
 def _parts(value: ast.expr) -> Iterator[ast.Call | ast.Name]:

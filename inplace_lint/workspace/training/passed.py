@@ -12,7 +12,7 @@ Syntax decides, in one function.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
 from functools import cache
 from typing import NamedTuple
@@ -20,6 +20,7 @@ from typing import NamedTuple
 from inplace_lint.knowledge.facts import framework, frameworks, load
 from inplace_lint.workspace.training.uses import last_word
 
+_NUMBERS = frozenset({"bool", "float", "int", "len", "range", "str"})  # Python's own functions that return no tensor
 _DEEPEST = 10  # expressions and variables that lead to each other
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -37,12 +38,14 @@ class Handed(NamedTuple):
     """
     What a call passes: its kind, and what it is made of where that is handed on.
 
-    These are `params` of the function that the call is in: the path of its file, and its qualified name.
+    These are `params` of the function that the call is in (the path of its file, and its qualified name), and what is
+    stored under the keys, or in the attributes, `fields`.
     """
 
     kind: Passed
     within: tuple[str, str]
     params: frozenset[str]
+    fields: frozenset[str]
 
 
 def functions_in(tree: ast.Module) -> Iterator[tuple[str, Function]]:
@@ -70,15 +73,22 @@ class Bound:
     """
     The variables of a function, with the expressions that they are bound to, or that are put into them.
 
-    `settings` are attributes of `self`; `imports` the whole names of what the file imports.
+    `settings` are attributes of `self`; `imports` the whole names of what the file imports. `returned` says what a
+    function returns that is called by a name, or as a method of `self`, where its code is known.
     """
 
     def __init__(
-        self, scope: ast.AST, functions: frozenset[str], settings: frozenset[str], imports: Mapping[str, str]
+        self,
+        scope: ast.AST,
+        functions: frozenset[str],
+        settings: frozenset[str],
+        imports: Mapping[str, str],
+        returned: Callable[[str, bool], Handed | None],
     ) -> None:
-        self.functions, self.settings, self.imports = functions, settings, imports
+        self.functions, self.settings, self.imports, self.returned = functions, settings, imports, returned
         self._asked: set[str] = set()
         self._handed: set[str] = set()
+        self._fields: set[str] = set()
         self.values: dict[str, list[ast.expr | ast.arg | None]] = {}
         self._nodes = list(within(scope))
         for node in self._nodes:
@@ -90,6 +100,8 @@ class Bound:
                     self._bind(target, value)
                 case ast.For(target, iterable, body) | ast.AsyncFor(target, iterable, body):
                     self._bind(target, ast.Constant(0) if _trains(body, target) else iterable)
+                case ast.comprehension(target, iterable):
+                    self._bind(target, iterable)
                 case ast.arg(name):
                     self.values.setdefault(name, []).append(node)
                 case ast.Attribute(ast.Name(name), word) if word.removesuffix("_") in _flags():
@@ -106,9 +118,11 @@ class Bound:
 
     def passed(self, node: ast.expr, function: tuple[str, str]) -> Handed:
         """Return what a call in a function passes with an expression."""
-        self._handed.clear()
+        before, self._asked, self._handed, self._fields = (self._asked, self._handed, self._fields), set(), set(), set()
         kind = self._kind(node, 0)
-        return Handed(kind, function, frozenset(self._handed))
+        found = Handed(kind, function, frozenset(self._handed), frozenset(self._fields))
+        self._asked, self._handed, self._fields = before
+        return found
 
     def is_carried(self, param: str) -> bool:
         """Check whether a parameter is only handed on to parts of an object, each time after what one has returned."""
@@ -133,20 +147,61 @@ class Bound:
                 return Passed.DATA
             case ast.arg() | ast.Name():
                 return self._name(node, depth)
-            case ast.Attribute(ast.Name("self"), name):
-                return Passed.DATA if name in self.settings else Passed.UNKNOWN
-            case ast.Attribute(value, _) | ast.Subscript(value, _) | ast.UnaryOp(_, value):
-                return self._kind(value, depth + 1)
+            case ast.Attribute() | ast.Subscript():
+                return self._part(node, depth)
             case ast.BinOp(left, _, right) | ast.IfExp(_, left, right):
                 return self._most((left, right), depth)
-            case ast.Tuple(items) | ast.List(items):
+            case ast.Tuple(items) | ast.List(items) | ast.BoolOp(_, items):
                 return self._most(items, depth) if items else Passed.UNKNOWN
-            case ast.Call(function, _, keywords) if self._makes(function, keywords):
+            case ast.UnaryOp(_, inner) | ast.ListComp(inner) | ast.GeneratorExp(inner):
+                return self._kind(inner, depth + 1)
+            case ast.Call(function, _, keywords) if self._makes(function, keywords) or self._measures(function):
                 return Passed.DATA
             case ast.Call(function, arguments, keywords):
                 return self._called(function, [*arguments, *(one.value for one in keywords)], depth)
             case _:
                 return Passed.UNKNOWN
+
+    def _part(self, node: ast.Attribute | ast.Subscript, depth: int) -> Passed:
+        """Return what an attribute or an item is."""
+        match node:
+            case ast.Attribute(ast.Name("self"), name):
+                return Passed.DATA if name in self.settings else Passed.UNKNOWN
+            case ast.Attribute(ast.Name(name), _) if self._is_import(name):
+                return Passed.DATA  # a constant of a module, or of an enumeration
+            case ast.Attribute(_, name) if _describes(name):
+                return Passed.DATA
+            case ast.Attribute(value, name) if not _is_of_tensor(name):
+                return self._field(value, name, depth)
+            case ast.Subscript(value, ast.Constant(str(name))):
+                return self._field(value, name, depth)
+            case _:
+                return self._kind(node.value, depth + 1)
+
+    def _is_import(self, name: str) -> bool:
+        return name in self.imports and name not in self.values
+
+    def _measures(self, function: ast.expr) -> bool:
+        """Check whether a function of Python, or a method of a tensor, returns what describes it, such as its size."""
+        match function:
+            case ast.Name(name):
+                return name in _NUMBERS and name not in self.values
+            case ast.Attribute(value, name):
+                while isinstance(value, ast.Attribute):
+                    value = value.value
+                return _describes(name) and not (
+                    isinstance(value, ast.Name) and (value.id == "self" or self._is_import(value.id))
+                )
+            case _:
+                return False
+
+    def _field(self, value: ast.expr, name: str, depth: int) -> Passed:
+        """Return what a part of a record is: of one that is not known, what is stored under its name decides."""
+        kind = self._kind(value, depth + 1)
+        if kind not in {Passed.HANDED, Passed.UNKNOWN}:
+            return kind
+        self._fields.add(name)
+        return Passed.HANDED
 
     def _name(self, node: ast.arg | ast.Name, depth: int) -> Passed:
         if isinstance(node, ast.arg):
@@ -163,6 +218,9 @@ class Bound:
         return found
 
     def _called(self, function: ast.expr, arguments: Sequence[ast.expr], depth: int) -> Passed:
+        known = self._returned(function, arguments, depth)
+        if known is not None:
+            return known
         inner = self._most(arguments, depth) if arguments else Passed.DATA
         root = function
         while isinstance(root, ast.Attribute | ast.Subscript):
@@ -180,15 +238,30 @@ class Bound:
             case _:
                 return inner
 
+    def _returned(self, function: ast.expr, arguments: Sequence[ast.expr], depth: int) -> Passed | None:
+        """Return what a call returns of a function whose code is known; None where that does not tell."""
+        match function:
+            case ast.Name(name) if name not in self.values:
+                found = self.returned(name, False)
+            case ast.Attribute(ast.Name("self"), name):
+                found = self.returned(name, True)
+            case _:
+                return None
+        if found is None or found.kind is not Passed.HANDED:
+            return None if found is None or found.kind is Passed.UNKNOWN else found.kind
+        self._fields |= found.fields
+        inner = self._most(arguments, depth) if found.params and arguments else Passed.DATA
+        return max(inner, Passed.HANDED if found.fields else Passed.DATA)
+
     def _makes(self, function: ast.expr, keywords: Sequence[ast.keyword]) -> bool:
-        """Check whether a call is of a framework's function that makes a tensor, which is not told to require grad."""
+        """Check whether a call makes an array, or by a framework's function a tensor not told to require grad."""
         name, _, rest = (
             ast.unparse(function).partition(".") if isinstance(function, ast.Name | ast.Attribute) else ("",) * 3
         )
         whole = self.imports.get(name, "")
         known = next((one for one in frameworks() if whole.partition(".")[0] in framework(one).packages), None)
         if known is None or any(keyword.arg == framework(known).requires_grad for keyword in keywords):
-            return False
+            return whole.partition(".")[0] in _arrays()
         return _is_factory(known, f"{whole}.{rest}" if rest else whole)
 
     def _most(self, nodes: Iterable[ast.expr | ast.arg | None], depth: int) -> Passed:
@@ -201,9 +274,21 @@ def _flags() -> frozenset[str]:
 
 
 @cache
+def _arrays() -> frozenset[str]:
+    return frozenset().union(*(framework(known).arrays for known in frameworks()))
+
+
+@cache
 def _is_of_tensor(name: str) -> bool:
     """Check whether tensors have a method of a name."""
     return any(load(known).forms(f"{framework(known).tensor}.{name}") for known in frameworks())
+
+
+@cache
+def _describes(name: str) -> bool:
+    """Check whether tensors have a method or attribute of a name, and what it returns is not differentiable."""
+    forms = [form for known in frameworks() for form in load(known).forms(f"{framework(known).tensor}.{name}")]
+    return bool(forms) and all(form.grads == () or any(one.kind == "value" for one in form.returns) for form in forms)
 
 
 @cache
