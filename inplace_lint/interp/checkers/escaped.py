@@ -66,7 +66,8 @@ def check_read(call: Call, part: str, expr: ir.Name, tensor: Tensor, known: Writ
     if frame.closure is not None and next_use.drops(body, call.at):
         return
     beside = _is_beside_itself(call, part, tensor)
-    if is_told(call, body, known.touch.site, inner, expr.id, beside=beside, apart=True):
+    lost = _is_set_here(call, tensor, name)
+    if is_told(call, body, known.touch.site, inner, expr.id, beside=beside, apart=True, lost=lost):
         return
     if (known.touch.spelled is Spelling.ITEM or known.part != ()) and _is_at_result(call, body, inner.place.at):
         return
@@ -84,12 +85,14 @@ def is_told(
     *,
     beside: bool = False,
     apart: bool = False,
+    lost: bool = False,
 ) -> bool:
     """
     Check whether a caller is told that a call writes what it is passed as a variable.
 
     `body` is the code with the call at `inner`, which wrote at `wrote`. `beside`: what is read now is computed of both
-    the variable and the result; `apart`: it may be read apart from the result.
+    the variable and the result; `apart`: it may be read apart from the result; `lost`: the caller has itself set
+    values.
     """
     found = _call_at(body, inner.place.at)
     if found is None or _announced(call, text_of(found.func), *_keywords(found, name)):
@@ -100,7 +103,7 @@ def is_told(
         return False
     function, text, skip = behind
     params = _parameters(function, skip, found, name)
-    return _is_its_effect(call, function, params) or _is_meant(function, text, params, beside=beside)
+    return (not lost and _is_its_effect(call, function, params)) or _is_meant(function, text, params, beside=beside)
 
 
 def _function(frame: Frame) -> str:
