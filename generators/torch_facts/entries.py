@@ -8,10 +8,10 @@ majority is taken and the op is reported as undecided, so that a person can writ
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
-from msgspec.structs import replace
 
 from generators.shapes import common
 from generators.torch_facts.forms import Form

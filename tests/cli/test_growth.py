@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from inplace_lint.config.settings import Settings
-from inplace_lint.core.finding import Asks
+from inplace_lint.core.finding import Asks, Given
 from inplace_lint.driver import session
 from inplace_lint.driver.check_task import check_one
 from inplace_lint.workspace import import_graph
@@ -48,6 +48,6 @@ def test_a_file_is_parsed_once_however_many_of_its_functions_are_asked_about(tmp
     parse = ast.parse
     monkeypatch.setattr(ast, "parse", lambda text, *rest, **more: parsed.append(text) or parse(text, *rest, **more))
     for at in range(40):
-        trainers.ask(Asks(path.as_posix(), f"f{at}", ((path.as_posix(), f"f{at}", "x"),)))
+        trainers.ask(Asks(path.as_posix(), f"f{at}", (Given(path.as_posix(), f"f{at}", "x"),)))
     import_graph.forget()
     assert parsed.count(path.read_bytes()) == 1

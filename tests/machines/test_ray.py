@@ -308,11 +308,11 @@ def attached():
     cluster.shutdown()
 
 
-def _begun(project, address, files=60):
+def _begun(project, address, files=60, functions=300):
     """Write many files, and begin to check them on a cluster; return the process once tasks are at work."""
     body = "def f{0}(x):\n    h = x.sigmoid()\n    h += {0}\n    return h\n"
     for number in range(files):
-        (project / f"m{number}.py").write_text("import torch\n" + "".join(map(body.format, range(300))))
+        (project / f"m{number}.py").write_text("import torch\n" + "".join(map(body.format, range(functions))))
     words = [sys.executable, "-m", "inplace_lint", "--no-cache", "--executor", "ray", "--ray-address", address]
     run = subprocess.Popen(
         [*words, "--output-format", "json", "."], cwd=project, env=usual_environment(),
@@ -325,7 +325,7 @@ def _begun(project, address, files=60):
 
 @real
 def test_a_node_of_a_cluster_that_dies_costs_no_finding(project, attached, lint):
-    run = _begun(project, attached.address, files=12)
+    run = _begun(project, attached.address, files=12, functions=150)
     (other,) = attached.worker_nodes
     attached.remove_node(other, allow_graceful=False)
     out, told = run.communicate(timeout=300)
