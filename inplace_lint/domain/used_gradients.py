@@ -30,14 +30,14 @@ def note(state: State, values: Iterable[Value]) -> None:
     """Remember whose gradients are used."""
     for value in values:
         if type(value) is Ref and value.id in state.symbols.graded:
-            is_leaf(state, state.trait(traits.GRADIENT_OF, value.id))
+            note_leaf(state, state.trait(traits.GRADIENT_OF, value.id))
         number = owner(state, value) if type(value) is Sym else None
         if number is not None:
             state.set_trait(traits.HAS_USED_GRADIENT, number, True)
-            is_leaf(state, state.trait(traits.TENSOR, number))
+            note_leaf(state, state.trait(traits.TENSOR, number))
 
 
-def is_leaf(state: State, ref: Ref | None) -> None:
+def note_leaf(state: State, ref: Ref | None) -> None:
     """Remember that a tensor is a leaf that requires grad, unless it was computed."""
     tensor = None if ref is None else state.tensor(ref)
     if ref is None or tensor is None:

@@ -28,7 +28,14 @@ StorageId = NewType("StorageId", int)
 NodeId = NewType("NodeId", int)
 
 
-class Const(Struct, frozen=True, eq=False):
+class _Compared(Struct, frozen=True, eq=False):
+    """A record with an `__eq__` of its own, which the `__ne__` of a struct would not ask."""
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+
+class Const(_Compared, frozen=True, eq=False):
     """
     A Python constant; `origin` is the expression that it was written as, where it may decide a write.
 
@@ -47,9 +54,6 @@ class Const(Struct, frozen=True, eq=False):
         # 1, 1.0 and True are different constants.
         return isinstance(other, Const) and type(self.value) is type(other.value) and self.value == other.value
 
-    def __ne__(self, other: object) -> bool:  # a struct has one of its own
-        return not self == other
-
 
 class Ref(NamedTuple):
     """The identity of an object on the heap."""
@@ -57,7 +61,7 @@ class Ref(NamedTuple):
     id: RefId
 
 
-class Sym(Struct, frozen=True, eq=False):
+class Sym(_Compared, frozen=True, eq=False):
     """
     An unknown value.
 
@@ -74,9 +78,6 @@ class Sym(Struct, frozen=True, eq=False):
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sym) and self.id == other.id
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
 
 
 NOT_TENSORS = frozenset({"number", "str", "sequence", "callable", "array", "name"})

@@ -20,22 +20,15 @@ def value_of(body: object, name: str) -> ir.Expr | None:
     values: list[ir.Expr] = []
     reads = 0
     for node in walk(body):
+        if _is_unclear(node, name):
+            return None
+        reads += _reads(node, name)
         match node:
-            case ir.Name():
-                reads += node.id == name
             case ir.Assign(_, (ir.Name(_, bound),), value) if bound == name:
                 values.append(value)
                 reads -= 1
-            case ir.Assign(_, targets, _):
-                reads -= sum(isinstance(one, ir.Subscript) and _is_part_of(one, name) for one in targets)
-            case ir.AugAssign(_, _, target, _):
+            case ir.AugAssign(_, _, target, _) if not isinstance(target, ir.Subscript):
                 reads -= _is_part_of(target, name)
-            case ir.ExprStmt(_, ir.Call(_, ir.Attr(_, of, method), _, _)):
-                reads -= method.endswith("_") and _is_part_of(of, name)
-            case ir.Scope(_, names) if name in names:
-                return None
-            case ir.Unknown(_, _, read, written) if name in {*read, *written}:
-                return None
     return values[0] if len(values) == 1 and reads == 0 else None
 
 
@@ -43,22 +36,39 @@ def is_only_written(body: object, name: str, describes: Callable[[str], bool]) -
     """Check whether code does nothing with a variable but write into what it holds, and read what describes that."""
     reads = 0
     for node in walk(body):
+        if _is_unclear(node, name):
+            return False
+        reads += _reads(node, name)
         match node:
-            case ir.Name():
-                reads += node.id == name
             case ir.Attr(_, ir.Name(_, owner), attribute) if owner == name and describes(attribute):
                 reads -= 1
-            case ir.Assign(_, targets, _):
-                reads -= sum(isinstance(one, ir.Subscript) and _is_part_of(one, name) for one in targets)
-            case ir.AugAssign(_, _, target, _):
-                reads -= isinstance(target, ir.Subscript) and _is_part_of(target, name)
-            case ir.ExprStmt(_, ir.Call(_, ir.Attr(_, of, method), _, _)):
-                reads -= method.endswith("_") and _is_part_of(of, name)
-            case ir.Scope(_, names) if name in names:
-                return False
-            case ir.Unknown(_, _, read, written) if name in {*read, *written}:
-                return False
     return reads == 0
+
+
+def _is_unclear(node: object, name: str) -> bool:
+    """Check whether a node says that a variable is not one of the function, or does something unknown with it."""
+    match node:
+        case ir.Scope(_, names):
+            return name in names
+        case ir.Unknown(_, _, read, written):
+            return name in {*read, *written}
+        case _:
+            return False
+
+
+def _reads(node: object, name: str) -> int:
+    """Return 1 for a variable, and for a statement minus 1 for each place in which it only writes into that."""
+    match node:
+        case ir.Name():
+            return int(node.id == name)
+        case ir.Assign(_, targets, _):
+            return -sum(isinstance(one, ir.Subscript) and _is_part_of(one, name) for one in targets)
+        case ir.AugAssign(_, _, ir.Subscript() as target, _):
+            return -int(_is_part_of(target, name))
+        case ir.ExprStmt(_, ir.Call(_, ir.Attr(_, of, method), _, _)):
+            return -int(method.endswith("_") and _is_part_of(of, name))
+        case _:
+            return 0
 
 
 def part_made_at(expr: ir.Expr, at: int) -> ir.Subscript | ir.Call | None:

@@ -125,10 +125,25 @@ def main(connection: socket.socket) -> int:
         if not child:
             connection.close()
             return _as_ordered(*handles)
-        for handle in handles:
-            os.close(handle)
-        _, status = os.waitpid(child, 0)
-        connection.send(str(os.waitstatus_to_exitcode(status)).encode())
+        answer(connection, child, handles)
+
+
+def answer(connection: socket.socket, child: int, handles: Sequence[int]) -> None:
+    """Close the handles that a fork was given, and send its exit status once it has ended."""
+    for handle in handles:
+        os.close(handle)
+    _, status = os.waitpid(child, 0)
+    connection.send(str(os.waitstatus_to_exitcode(status)).encode())
+
+
+def become(folder: str, environment: Mapping[str, str], streams: Sequence[int]) -> None:
+    """Take the folder, the environment and the standard streams of a run."""
+    for number, handle in enumerate(streams):
+        os.dup2(handle, number)
+        os.close(handle)
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
 
 
 def _import_the_tool() -> None:
@@ -145,12 +160,7 @@ def _import_the_tool() -> None:
 def _as_ordered(order: int, *streams: int) -> int:
     with open(order, "rb") as file:
         words, folder, environment = json.load(file)
-    for number, handle in enumerate(streams):
-        os.dup2(handle, number)
-        os.close(handle)
-    os.chdir(folder)
-    os.environ.clear()
-    os.environ.update(environment)
+    become(folder, environment, streams)
     sys.path[0] = folder
     sys.argv[1:] = words
     return importlib.import_module("inplace_lint.__main__").main()

@@ -87,7 +87,6 @@ def told(folder, lint):
     def told(way: str, **files: str) -> bool:
         for name, text in {"net": NET.format(way=way), **files}.items():
             (folder / f"{name}.py").write_text(text)
-        (folder / "pyproject.toml").write_text("")
         found = lint("--output-format", "concise", "net.py")[1]
         assert found.startswith(QUIET) or "`now` is overwritten" in found
         return not found.startswith(QUIET)

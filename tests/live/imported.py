@@ -23,6 +23,8 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
+from tests.cli import forked
+
 _FRAMEWORKS = ("torch", "paddle")
 _JOBS = ("confirm_main", "cpu")  # the words around the name of the framework
 _LARGEST = 1 << 20
@@ -52,8 +54,9 @@ def python() -> str:
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         listener.bind(str(folder / framework))
         listener.listen()
-        command = [sys.executable, __file__, framework, str(listener.fileno())]
-        server = subprocess.Popen(command, stdin=subprocess.PIPE, env=environment, pass_fds=[listener.fileno()])
+        handle = listener.fileno()
+        command = [sys.executable, "-m", "tests.live.imported", framework, str(handle)]
+        server = subprocess.Popen(command, cwd=forked.ROOT, stdin=subprocess.PIPE, env=environment, pass_fds=[handle])
         listener.close()
         atexit.register(server.communicate)
     path = folder / "python"
@@ -94,22 +97,14 @@ def _answer(connection: socket.socket) -> None:
     if not child:
         connection.close()
         os._exit(_run(message, handles))
-    for handle in handles:
-        os.close(handle)
-    _, status = os.waitpid(child, 0)
-    connection.send(str(os.waitstatus_to_exitcode(status)).encode())
+    forked.answer(connection, child, handles)
 
 
 def _run(order: bytes, handles: list[int]) -> int:
     """Run a file as the interpreter would: with its words, folder, environment and streams, in a session of its own."""
     words, folder, environment = json.loads(order)
     os.setsid()
-    for number, handle in enumerate(handles):
-        os.dup2(handle, number)
-        os.close(handle)
-    os.chdir(folder)
-    os.environ.clear()
-    os.environ.update(environment)
+    forked.become(folder, environment, handles)
     named = [part for part in environment.get("PYTHONPATH", "").split(os.pathsep) if part]
     sys.path[:] = [str(Path(words[0]).parent), *named, *(part for part in sys.path[1:] if part not in named)]
     sys.argv = words

@@ -44,7 +44,7 @@ def _optimizer(act: IntrinsicCall) -> Results:
         state.set_trait(traits.OPTIMIZED, ref.id, True)
         tensor = state.tensor(ref)
         if checks and tensor is not None and tensor.rg:
-            used_gradients.is_leaf(state, ref)
+            used_gradients.note_leaf(state, ref)
     listed = state.new(ListObject(owned))
     attrs: dict[str, Value] = {"<owned>": listed, "<fused>": act.arguments.named("fused") or NONE}
     return [(state, state.new(Instance(Dotted(act.form.name), attrs, opaque=True)))]

@@ -194,7 +194,7 @@ def _nothing(act: IntrinsicCall) -> Results:
 
 def _retain_grad(act: IntrinsicCall) -> Results:
     """Take what may be a leaf for none: a leaf keeps its gradient anyway."""
-    ref = act.receiver() or act.state.ref(act.positional(0))
+    ref = act.state.ref(act.positional(0))
     tensor = None if ref is None else act.state.tensor(ref)
     if ref is not None and tensor is not None and tensor.rg and tensor.leaf is None:
         act.state.put(ref, replace(tensor, leaf=False))
