@@ -2,7 +2,7 @@
 Writes `functions.jsonl` and `c_ops.jsonl` of Paddle: `python -m generators.paddle_facts rules/ops/paddle`.
 
 The wheel ships no derivative files, so everything is seen by running: a tensor is bumped after the call, and backward
-raises if it was kept. Each function is tried in a process of its own, because some gradient kernels crash.
+raises if it was kept. Functions are tried in child processes, because some gradient kernels crash.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import inspect
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,16 +32,11 @@ _ALIKE = 3
 
 def main(folder: Path) -> None:
     """Write the table; functions that a person wrote an entry for are left out."""
-    paddle.seed(0)  # each child begins with it
     owned = _owned(folder / "hand.jsonl")
-    rows: list[Row] = []
-    for sample in SAMPLES:
-        rows.extend(row for row in _in_child(lambda sample=sample: list(_rows(sample, owned))))
-    for name in LAYERS:
-        if f"paddle.nn.{name}" not in owned:
-            rows.extend(_in_child(lambda name=name: list(_layer(name))))
-    _write(folder / "functions.jsonl", rows)
-    _write(folder / "c_ops.jsonl", [row for calls in c_ops.tries() for row in _first(calls, owned)])
+    layers = (partial(_layer, name) for name in LAYERS if f"paddle.nn.{name}" not in owned)
+    found = _in_children([*(partial(_rows, sample, owned) for sample in SAMPLES), *layers])
+    _write(folder / "functions.jsonl", [row for rows in found for row in rows])
+    _write(folder / "c_ops.jsonl", _c_ops(owned))
 
 
 def _write(target: Path, rows: list[Row]) -> None:
@@ -51,13 +47,15 @@ def _write(target: Path, rows: list[Row]) -> None:
     print(f"{target.name}: {len(rows)} entries")
 
 
-def _first(calls: list[c_ops.Try], owned: frozenset[str]) -> list[Row]:
-    """Return the entry of a generated operator: what the first call did that it took."""
-    for one in calls:
-        rows = [] if one.op in owned else _in_child(lambda one=one: list(_c_op(one)))
-        if rows:
-            return rows
-    return []
+def _c_ops(owned: frozenset[str]) -> list[Row]:
+    """Return the entries of the generated operators: of each what the first call did that it took."""
+    operators = [calls for calls in c_ops.tries() if calls and calls[0].op not in owned]
+    found: dict[str, list[Row]] = {}
+    for turn in range(max(map(len, operators))):
+        tried = [calls[turn] for calls in operators if len(calls) > turn and calls[0].op not in found]
+        results = zip(tried, _in_children([partial(_c_op, one) for one in tried]), strict=True)
+        found.update((one.op, rows) for one, rows in results if rows)
+    return [row for calls in operators for row in found.get(calls[0].op, ())]
 
 
 def _c_op(one: c_ops.Try) -> Iterator[Row]:
@@ -85,22 +83,30 @@ def _owned(path: Path) -> frozenset[str]:
     return frozenset(spelling for row in rows for spelling in (row["op"], *row.get("same", ())))
 
 
-def _in_child(work: Callable[[], list[Row]]) -> list[Row]:
-    """Return what some work returns, done in a process of its own; nothing if that dies."""
+def _in_children(works: Sequence[Callable[[], Iterable[Row]]]) -> list[list[Row]]:
+    """Return what each work yields; nothing of one that kills the process even where it is the first in it."""
+    found: list[list[Row]] = []
+    while len(found) < len(works):
+        found.extend(_in_child(works[len(found) :]) or [[]])
+    return found
+
+
+def _in_child(works: Sequence[Callable[[], Iterable[Row]]]) -> list[list[Row]]:
+    """Return what works yield, until one kills the process; each starts with the same random numbers."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(reader)
-        found = work()
         with os.fdopen(writer, "w", encoding="utf-8") as stream:
-            json.dump(found, stream)
+            for work in works:
+                paddle.seed(0)
+                print(json.dumps(list(work())), file=stream, flush=True)
         os._exit(0)
     os.close(writer)
     with os.fdopen(reader, encoding="utf-8") as stream:
-        text = stream.read()
+        found = [json.loads(line) for line in stream]
     os.waitpid(child, 0)
-    rows: list[Row] = json.loads(text) if text else []
-    return rows
+    return found
 
 
 def _rows(sample: Sample, owned: frozenset[str]) -> Iterator[Row]:
