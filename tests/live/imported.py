@@ -25,7 +25,7 @@ from pathlib import Path
 
 from tests.cli import forked
 
-_FRAMEWORKS = ("torch", "paddle")
+_FRAMEWORKS = {"torch": ("torch", "torch._dynamo"), "paddle": ("paddle",)}  # with what each optimizer imports
 _JOBS = ("confirm_main", "cpu")  # the words around the name of the framework
 _LARGEST = 1 << 20
 _STREAMS = 3
@@ -71,7 +71,8 @@ def _serve(framework: str, listener: socket.socket) -> None:
         ready, _, _ = select.select([listener.fileno(), 0], [], [])
         if 0 in ready:
             return
-        importlib.import_module(framework)
+        for name in _FRAMEWORKS[framework]:
+            importlib.import_module(name)
         gc.freeze()  # a collection in a fork would copy all pages
         connection, _ = listener.accept()
         if not os.fork():

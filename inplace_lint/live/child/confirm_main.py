@@ -34,7 +34,7 @@ def main() -> None:
     hello = _hello_of_a_copy(name, answers) if is_late else _hello(name)
     write_line(answers, {**hello, "forks": forks})
     if "version" in hello:
-        _serve(answers, forks=forks)
+        _serve(answers, forks=forks, is_late=is_late)
 
 
 def _hello(name: str) -> Dict[str, Any]:
@@ -54,7 +54,7 @@ def _hello_of_a_copy(name: str, answers: int) -> Dict[str, Any]:
     return records[0] if records else {"absent": False, "trouble": ending.trouble}
 
 
-def _serve(answers: int, *, forks: bool) -> None:
+def _serve(answers: int, *, forks: bool, is_late: bool) -> None:
     guard.adopt_orphans()
     hosts = ImportHosts([answers])
     while True:
@@ -67,7 +67,16 @@ def _serve(answers: int, *, forks: bool) -> None:
             write_line(answers, _unguarded(order))
             return
         shared = hosts.answer(order, 0) if order["entry"]["kind"] in job.SHARING else None
-        write_line(answers, shared or _guarded(order, [answers, *hosts.pipes], hosts.pids))
+        result = shared or _guarded(order, [answers, *hosts.pipes], hosts.pids)
+        write_line(answers, result)
+        if not is_late:
+            _import_what_jobs_need(result["records"])
+
+
+def _import_what_jobs_need(records: Sequence[Dict[str, Any]]) -> None:
+    """Import the packages of the framework that a job imported: those of an optimizer take as long as the framework."""
+    for name in (name for one in records if one["kind"] == "imported" for name in one["names"]):
+        attempt.attempt(functools.partial(importlib.import_module, name))
 
 
 def _guarded(order: Dict[str, Any], private: Sequence[int], spared: Container[int]) -> Dict[str, Any]:

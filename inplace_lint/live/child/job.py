@@ -90,6 +90,7 @@ class Target:
         self.watches = WatchManager(self._pass_on)
         self.loaded: Optional[Answer] = None
         self.order: Dict[str, Any] = {}
+        self._imported = set(sys.modules)
         self.broke = False
         self.reached: Set[int] = set()
 
@@ -111,7 +112,13 @@ class Target:
             emit(record)
 
     def run(self) -> None:
-        """Run it to its end."""
+        """Run it to its end; report which packages of the framework it imported besides."""
+        self._run()
+        packages = (name for name in sys.modules.keys() - self._imported if name.count(".") == 1)
+        inner = self.order["framework"] + "."
+        self.emit({"kind": "imported", "names": sorted(name for name in packages if name.startswith(inner))})
+
+    def _run(self) -> None:
         kind, name = self.order["entry"]["kind"], self.order["entry"]["name"]
         if kind == "main":
             self._close(attempt(self._as_program))
