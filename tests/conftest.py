@@ -87,7 +87,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     Mark what is left to `.ci/run`; skip what needs what is not there.
 
     `slow` and `facts_all` run where `-m` or SLOW=1, FACTS_ALL=1 ask for them, `paddle`, `ray` and `cuda` by presence.
+    Those on Ray come first: they wait for most of their time, in which the other parts of `.ci/run` go on.
     """
+    items.sort(key=lambda item: item.get_closest_marker("ray") is None)
     asked = config.getoption("-m") or ""
     for item in items:
         if _is_left_to_ci(item.path):

@@ -25,15 +25,16 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from inplace_lint.core.forms import form_of, reader
-from inplace_lint.driver.entry import Entry
+from msgspec import DecodeError
+
+from inplace_lint.driver.entry import Entry, packed, unpacked
 from inplace_lint.driver.kept import KeptFiles
 from inplace_lint.workspace.claims import COARSE, Claim, Question
 from inplace_lint.workspace.import_statements import Statement
 
 NAME = "results.sqlite"
 MOST_BYTES = 256 << 20
-_FORMAT = 3
+_FORMAT = 4
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS claim (
   id INTEGER PRIMARY KEY, path TEXT, question TEXT, detail TEXT, answer TEXT, bytes TEXT,
@@ -164,8 +165,8 @@ class Store:
         """Return the milliseconds of a processor that the files took whose results are held, by path."""
         found: dict[str, int] = {}
         for path, data in self.rows("SELECT path, entry FROM result ORDER BY path"):
-            with contextlib.suppress(ValueError, TypeError, zlib.error):
-                found[path] = max(found.get(path, 0), reader(Entry)(json.loads(zlib.decompress(data))).milliseconds)
+            with contextlib.suppress(DecodeError, zlib.error):
+                found[path] = max(found.get(path, 0), unpacked(zlib.decompress(data)).milliseconds)
         return found
 
     def rows(self, statement: str, *values: str) -> list[tuple[Any, ...]]:
@@ -250,7 +251,7 @@ class Store:
         for claim, answer in answers.items():
             known = answers.get(Claim(claim.path, Question.BYTES), "") if claim.question not in COARSE else ""
             (coarse if claim.question in COARSE else fine).append(self._id(database, claim, answer, known))
-        data = zlib.compress(json.dumps(form_of(entry), separators=(",", ":")).encode(), 1)
+        data = zlib.compress(packed(entry), 1)
         row = (*key, _packed(coarse), _packed(fine), data, _today())
         database.execute("INSERT OR REPLACE INTO result VALUES (?, ?, ?, ?, ?, ?, ?)", row)
 
@@ -303,8 +304,8 @@ class ValidResults:
         """Return the result under a key if it is valid."""
         row = self._store.found(key)
         try:
-            entry: Entry | None = None if row is None else reader(Entry)(json.loads(row.data))
-        except (ValueError, TypeError, RecursionError):
+            entry = None if row is None else unpacked(row.data)
+        except DecodeError:
             return None
         if row is None or entry is None:
             return None

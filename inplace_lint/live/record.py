@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from msgspec import Struct
-
-from inplace_lint.core.forms import reader
+from msgspec import Struct, convert
 
 
 class Position(Struct, frozen=True):
@@ -65,5 +63,4 @@ class Record(Struct, frozen=True):
 
 def record_of(data: Mapping[str, Any]) -> Record:
     """Return the record of one line."""
-    found: Record = reader(Record)({**data, "note": data.get("version", data.get("reason", ""))})
-    return found
+    return convert({**data, "note": data.get("version", data.get("reason", ""))}, Record)

@@ -17,9 +17,8 @@ import threading
 from collections.abc import Mapping
 from typing import IO, Any
 
-from msgspec import Struct
+from msgspec import Struct, convert
 
-from inplace_lint.core.forms import reader
 from inplace_lint.live.launch import CHILD
 from inplace_lint.live.record import Record, record_of
 
@@ -198,8 +197,8 @@ def _ran(answer: Mapping[str, Any]) -> Ran:
         error=ends[-1] if ends else "",
         made_up=any(item["kind"] == "made up" for item in records),
         records=tuple(record_of(item) for item in records if item["kind"] in _OF_WATCHES),
-        marks=tuple(reader(Marked)(item) for item in records if item["kind"] == "mark"),
+        marks=tuple(convert(item, Marked) for item in records if item["kind"] == "mark"),
         numbers=tuple(tuple((what, number) for what, number in item["values"]) for item in numbers),
-        measured=tuple(reader(Measured)(item) for item in records if item["kind"] == "measured"),
+        measured=tuple(convert(item, Measured) for item in records if item["kind"] == "measured"),
         printed=answer["printed"],
     )

@@ -16,10 +16,9 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, ParamSpec, Protocol, TypeVar, overload
 
-from msgspec import Struct, field
+from msgspec import Struct, convert, field
 
 from inplace_lint.core.finding import Finding
-from inplace_lint.core.forms import reader
 from inplace_lint.live.child.watch.ledger import Write
 from inplace_lint.live.child.watch.manager import WatchManager
 from inplace_lint.live.child.watch.places import described
@@ -169,7 +168,7 @@ def _inside(name: str, value: Any) -> Iterator[tuple[str, Any]]:
 def _where(write: Write) -> str:
     if write.spot.where is None:
         return "is written by a library"
-    position: Position = reader(Position)(described(write.spot.where))
+    position = convert(described(write.spot.where), Position)
     source = load(position.path)
     span = span_of(source, position, expression_at(source, position, writes=True))
     line = source.lines[span.line - 1].strip() if span.line <= len(source.lines) else ""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import multiprocessing
 import sqlite3
 import zlib
 
 import pytest
+from msgspec import Raw, msgpack
 
 from inplace_lint.core.finding import Applicability, Certainty, Edit, Finding, Fix, Related, Role, Severity
 from inplace_lint.core.span import Span
@@ -247,5 +247,5 @@ def test_the_context_changes_with_facts_and_settings():
 def test_stored_results_are_plain_data(folder):
     kept(folder, ENTRY)
     ((data,),) = sqlite3.connect(folder / NAME).execute("SELECT entry FROM result").fetchall()
-    ((finding, *_), *_) = json.loads(zlib.decompress(data))
-    assert finding[0] == "IPL101"
+    fields = msgpack.decode(zlib.decompress(data), type=dict[str, Raw])
+    assert msgpack.decode(fields["findings"])[0]["code"] == "IPL101"
