@@ -2,26 +2,41 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from typing_extensions import Self, dataclass_transform
+
     from inplace_lint.ir.nodes import Function
 
+    @dataclass_transform(frozen_default=True)
+    class Node:
+        """What a type checker takes a node for: for unions of tuples that hold each other mypy takes a minute."""
 
-class Const(NamedTuple):
+        def __iter__(self) -> Iterator[object]: ...
+        def __getitem__(self, fields: slice, /) -> tuple[Any, ...]: ...
+        def _replace(self, **fields: object) -> Self: ...
+
+else:
+    Node = NamedTuple
+
+
+class Const(Node):
     """A literal: number, string, bytes, True, False, None or `...`."""
 
     value: object
 
 
-class Name(NamedTuple):
+class Name(Node):
     """A read of a name; as a target, a binding of it."""
 
     at: int
     id: str
 
 
-class Attr(NamedTuple):
+class Attr(Node):
     """`value.name`."""
 
     at: int
@@ -29,7 +44,7 @@ class Attr(NamedTuple):
     name: str
 
 
-class Subscript(NamedTuple):
+class Subscript(Node):
     """`value[key]`; several keys are one tuple `Sequence`."""
 
     at: int
@@ -37,7 +52,7 @@ class Subscript(NamedTuple):
     key: Expr
 
 
-class SliceExpr(NamedTuple):
+class SliceExpr(Node):
     """`lower:upper:step` inside a subscript."""
 
     lower: Expr | None
@@ -45,7 +60,7 @@ class SliceExpr(NamedTuple):
     step: Expr | None
 
 
-class Keyword(NamedTuple):
+class Keyword(Node):
     """`name=value` in a call; `**value` has no name."""
 
     at: int
@@ -53,7 +68,7 @@ class Keyword(NamedTuple):
     value: Expr
 
 
-class Call(NamedTuple):
+class Call(Node):
     """`func(*args, **keywords)` in source order; a starred argument is a `Starred`."""
 
     at: int
@@ -62,13 +77,13 @@ class Call(NamedTuple):
     keywords: tuple[Keyword, ...]
 
 
-class Starred(NamedTuple):
+class Starred(Node):
     """`*value` in a call, a display or a target."""
 
     value: Expr
 
 
-class Unary(NamedTuple):
+class Unary(Node):
     """`op` is one of `-`, `+`, `~`, `not`."""
 
     at: int
@@ -76,7 +91,7 @@ class Unary(NamedTuple):
     operand: Expr
 
 
-class Binary(NamedTuple):
+class Binary(Node):
     """`op` is the token: `+ - * / // % ** @ & | ^ << >>`."""
 
     at: int
@@ -85,7 +100,7 @@ class Binary(NamedTuple):
     right: Expr
 
 
-class Compare(NamedTuple):
+class Compare(Node):
     """A chain `left op right op right …`; `ops` are tokens such as `<`, `==`, `is not`, `in`."""
 
     at: int
@@ -94,7 +109,7 @@ class Compare(NamedTuple):
     rights: tuple[Expr, ...]
 
 
-class BoolOp(NamedTuple):
+class BoolOp(Node):
     """`and` or `or` over two or more values."""
 
     at: int
@@ -102,7 +117,7 @@ class BoolOp(NamedTuple):
     values: tuple[Expr, ...]
 
 
-class IfExp(NamedTuple):
+class IfExp(Node):
     """`then if test else orelse`."""
 
     at: int
@@ -111,7 +126,7 @@ class IfExp(NamedTuple):
     orelse: Expr
 
 
-class Sequence(NamedTuple):
+class Sequence(Node):
     """A display of `kind` list, tuple or set."""
 
     at: int
@@ -119,14 +134,14 @@ class Sequence(NamedTuple):
     items: tuple[Expr, ...]
 
 
-class DictDisplay(NamedTuple):
+class DictDisplay(Node):
     """`{key: value, **value}`; a `**` item has no key."""
 
     at: int
     items: tuple[tuple[Expr | None, Expr], ...]
 
 
-class Clause(NamedTuple):
+class Clause(Node):
     """`for target in iter if condition …` of a comprehension."""
 
     target: Expr
@@ -134,7 +149,7 @@ class Clause(NamedTuple):
     conditions: tuple[Expr, ...]
 
 
-class Comprehension(NamedTuple):
+class Comprehension(Node):
     """`kind` is list, set, dict or generator; `key` only for dict."""
 
     at: int
@@ -144,14 +159,14 @@ class Comprehension(NamedTuple):
     clauses: tuple[Clause, ...]
 
 
-class Lambda(NamedTuple):
+class Lambda(Node):
     """`lambda params: body`; the function's body is one `Return`."""
 
     at: int
     function: Function
 
 
-class NamedExpr(NamedTuple):
+class NamedExpr(Node):
     """`(name := value)`."""
 
     at: int
@@ -159,14 +174,14 @@ class NamedExpr(NamedTuple):
     value: Expr
 
 
-class Yield(NamedTuple):
+class Yield(Node):
     """`yield value`, or `yield from value`."""
 
     at: int
     value: Expr | None
 
 
-class Format(NamedTuple):
+class Format(Node):
     """
     An f-string or t-string: a string computed from `parts`.
 
@@ -178,7 +193,7 @@ class Format(NamedTuple):
     template: str = ""
 
 
-class Unknown(NamedTuple):
+class Unknown(Node):
     """An expression or a statement that the IR does not model: it reads `reads` and may bind `writes`."""
 
     at: int

@@ -10,21 +10,19 @@ binds, so that the interpreter can forget what it knows of these and go on.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from inplace_lint.core.span import Slice
 from inplace_lint.ir.expressions import *  # noqa: F403 - `ir.Name` and `ir.Assign` are read from one module
-from inplace_lint.ir.expressions import Expr, Keyword, Unknown
+from inplace_lint.ir.expressions import Expr, Keyword, Node, Unknown
 
 
-class ExprStmt(NamedTuple):
+class ExprStmt(Node):
     """An expression whose value is dropped."""
 
     at: int
     value: Expr
 
 
-class Assign(NamedTuple):
+class Assign(Node):
     """`targets[0] = targets[1] = … = value`; an annotated assignment with a value is one too."""
 
     at: int
@@ -32,7 +30,7 @@ class Assign(NamedTuple):
     value: Expr
 
 
-class Declare(NamedTuple):
+class Declare(Node):
     """`target: annotation = value` or without a value: what a dataclass field or a typed name is made of."""
 
     at: int
@@ -41,7 +39,7 @@ class Declare(NamedTuple):
     value: Expr | None
 
 
-class AugAssign(NamedTuple):
+class AugAssign(Node):
     """`target op= value`; `op` is the binary token without `=`."""
 
     at: int
@@ -50,14 +48,14 @@ class AugAssign(NamedTuple):
     value: Expr
 
 
-class Delete(NamedTuple):
+class Delete(Node):
     """`del targets`."""
 
     at: int
     targets: tuple[Expr, ...]
 
 
-class If(NamedTuple):
+class If(Node):
     """`if test: body else: orelse`; an `elif` is an `If` alone in `orelse`."""
 
     at: int
@@ -66,7 +64,7 @@ class If(NamedTuple):
     orelse: tuple[Stmt, ...]
 
 
-class For(NamedTuple):
+class For(Node):
     """`for target in iter: body else: orelse`, `async for` too."""
 
     at: int
@@ -76,7 +74,7 @@ class For(NamedTuple):
     orelse: tuple[Stmt, ...]
 
 
-class While(NamedTuple):
+class While(Node):
     """`while test: body else: orelse`."""
 
     at: int
@@ -85,14 +83,14 @@ class While(NamedTuple):
     orelse: tuple[Stmt, ...]
 
 
-class WithItem(NamedTuple):
+class WithItem(Node):
     """`context as target`."""
 
     context: Expr
     target: Expr | None
 
 
-class With(NamedTuple):
+class With(Node):
     """`with items: body`, `async with` too."""
 
     at: int
@@ -100,7 +98,7 @@ class With(NamedTuple):
     body: tuple[Stmt, ...]
 
 
-class Handler(NamedTuple):
+class Handler(Node):
     """`except type as name: body`; `type` is None for a bare `except`."""
 
     type: Expr | None
@@ -108,7 +106,7 @@ class Handler(NamedTuple):
     body: tuple[Stmt, ...]
 
 
-class Try(NamedTuple):
+class Try(Node):
     """`try: body except …: else: orelse finally: finalbody`, `except*` too."""
 
     at: int
@@ -118,7 +116,7 @@ class Try(NamedTuple):
     finalbody: tuple[Stmt, ...]
 
 
-class Case(NamedTuple):
+class Case(Node):
     """
     One `case` of a `match`.
 
@@ -133,7 +131,7 @@ class Case(NamedTuple):
     body: tuple[Stmt, ...]
 
 
-class Match(NamedTuple):
+class Match(Node):
     """`match subject: cases`; the tests refer to the subject as `name`, which no Python name can equal."""
 
     at: int
@@ -142,41 +140,41 @@ class Match(NamedTuple):
     cases: tuple[Case, ...]
 
 
-class Return(NamedTuple):
+class Return(Node):
     """`return value`."""
 
     at: int
     value: Expr | None
 
 
-class Raise(NamedTuple):
+class Raise(Node):
     """`raise value`."""
 
     at: int
     value: Expr | None
 
 
-class Assert(NamedTuple):
+class Assert(Node):
     """`assert test`."""
 
     at: int
     test: Expr
 
 
-class Jump(NamedTuple):
+class Jump(Node):
     """`kind` is break, continue or pass."""
 
     kind: str
 
 
-class Scope(NamedTuple):
+class Scope(Node):
     """`global names` or `nonlocal names`."""
 
     kind: str
     names: tuple[str, ...]
 
 
-class ImportName(NamedTuple):
+class ImportName(Node):
     """`import module` (binds its first part) or `import module as alias`."""
 
     at: int
@@ -184,7 +182,7 @@ class ImportName(NamedTuple):
     alias: str | None
 
 
-class ImportFrom(NamedTuple):
+class ImportFrom(Node):
     """`from ..module import name as alias`; `level` counts the dots; `name` is `*` for a star import."""
 
     at: int
@@ -193,7 +191,7 @@ class ImportFrom(NamedTuple):
     names: tuple[tuple[str, str | None], ...]
 
 
-class Param(NamedTuple):
+class Param(Node):
     """`kind` is positional-only, plain, var-positional, keyword-only or var-keyword."""
 
     at: int
@@ -203,7 +201,7 @@ class Param(NamedTuple):
     annotation: Expr | None
 
 
-class Function(NamedTuple):
+class Function(Node):
     """A `def` or a lambda: `sha` identifies its source text; `local` are the names that its body binds."""
 
     qualname: str
@@ -216,7 +214,7 @@ class Function(NamedTuple):
     is_generator: bool
 
 
-class FunctionDef(NamedTuple):
+class FunctionDef(Node):
     """`@decorators def name(…)`."""
 
     at: int
@@ -226,7 +224,7 @@ class FunctionDef(NamedTuple):
     returns: Expr | None
 
 
-class ClassDef(NamedTuple):
+class ClassDef(Node):
     """`@decorators class name(*bases, **keywords): body`; in a slice of kind "class" the body lacks the methods."""
 
     at: int
@@ -262,7 +260,7 @@ Stmt = (
 )
 
 
-class Code(NamedTuple):
+class Code(Node):
     """A lowered slice: its statements, and how many ordinals they use."""
 
     slice: Slice
