@@ -120,13 +120,12 @@ class Case(Node):
     """
     One `case` of a `match`.
 
-    `test` is the pattern as an ordinary expression over the name of the subject, where one says the same (a value, a
-    literal, `None`, alternatives of these, a class without sub-patterns); None for a pattern that always matches (`_`,
-    a bare capture); otherwise `Unknown`. `binds` are the names that the pattern captures; `guard` is the `if`.
+    `test` is the pattern as an ordinary expression over the name of the subject; None for a pattern that always matches
+    (`_`, a bare capture). `captures` assign what it captures then; `guard` is the `if`.
     """
 
     test: Expr | None
-    binds: tuple[str, ...]
+    captures: tuple[Assign, ...]
     guard: Expr | None
     body: tuple[Stmt, ...]
 

@@ -17,7 +17,6 @@ _BINDERS = frozenset(
         ir.For,
         ir.WithItem,
         ir.Handler,
-        ir.Case,
         ir.ImportName,
         ir.ImportFrom,
         ir.Unknown,
@@ -52,7 +51,7 @@ def scope_of(body: tuple[ir.Stmt, ...]) -> tuple[frozenset[str], bool]:
     return frozenset(found - elsewhere), yields
 
 
-def _bindings(node: tuple[object, ...]) -> Iterator[str]:  # noqa: C901 - one case a node type
+def _bindings(node: tuple[object, ...]) -> Iterator[str]:
     match node:
         case ir.Assign(_, targets) | ir.Delete(_, targets):
             for target in targets:
@@ -65,8 +64,6 @@ def _bindings(node: tuple[object, ...]) -> Iterator[str]:  # noqa: C901 - one ca
             yield from names_of(target)
         case ir.Handler(_, str(name), _):
             yield name
-        case ir.Case(_, binds, _, _):
-            yield from binds
         case ir.ImportName(_, module, alias):
             yield alias if alias is not None else module.partition(".")[0]
         case ir.ImportFrom(_, _, _, names):

@@ -166,9 +166,10 @@ def _match(numbering: Numbering, node: ast.Match) -> Stmts:
     name = f"match@{at}"
     cases: list[ir.Case] = []
     for case in node.cases:
-        test, binds = patterns.pattern(numbering, case.pattern, name)
+        found = patterns.pattern(numbering, case.pattern, ir.Name(at, name))
+        captures = tuple([ir.Assign(at, (ir.Name(at, captured),), value) for captured, value in found.captures])
         guard = expressions.optional(numbering, case.guard)
-        cases.append(ir.Case(test, binds, guard, block(numbering, case.body)))
+        cases.append(ir.Case(found.test(at), captures, guard, block(numbering, case.body)))
     return (ir.Match(at, subject, name, tuple(cases)),)
 
 

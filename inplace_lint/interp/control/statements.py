@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from inplace_lint.core.span import Slice
-from inplace_lint.domain import origins, traits
+from inplace_lint.domain import traits
 from inplace_lint.domain.heap import Names
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Builtin, ClassValue, Closure, Ref, Value
@@ -245,21 +245,26 @@ def _match(interp: Interpreter, frame: Frame, state: State, node: ir.Match) -> O
 def _case(interp: Interpreter, frame: Frame, state: State, case: ir.Case, outcomes: Outcomes) -> list[State]:
     """Add the outcomes of the case to `outcomes`; return the states in which it is not taken."""
     rest: list[State] = []
-    tests: list[ir.Expr] = [test for test in (case.test, case.guard) if test is not None]
-    going = [state]
-    for position, test in enumerate(tests or [ir.Const(True)]):
-        taken: list[State] = []
-        for path in going:
-            if position == 0:
-                for name in case.binds:
-                    path.bind(frame.env, name, path.symbols.sym((origins.CAPTURED, name, path.next_id)))
-            for after, value in interp.evaluate(frame, path, test):
-                for side_state, side in path_condition.split(interp.fuel, after, value):
-                    (taken if side else rest).append(side_state)
-        going = taken
-    for path in going:
-        outcomes.extend(execute(interp, frame, path, case.body))
+    for matched in _passing(interp, frame, state, case.test, rest):
+        for captured in _part(execute(interp, frame, matched, case.captures), outcomes, outcomes):
+            for taken in _passing(interp, frame, captured, case.guard, rest):
+                outcomes.extend(execute(interp, frame, taken, case.body))
     return rest
+
+
+def _passing(
+    interp: Interpreter, frame: Frame, state: State, test: ir.Expr | None, rest: list[State]
+) -> Iterator[State]:
+    """Yield the states in which a test passes, all where there is none; add the others to `rest`."""
+    if test is None:
+        yield state
+        return
+    for after, value in interp.evaluate(frame, state, test):
+        for side_state, side in path_condition.split(interp.fuel, after, value):
+            if side:
+                yield side_state
+            else:
+                rest.append(side_state)
 
 
 def _return(interp: Interpreter, frame: Frame, state: State, node: ir.Return) -> Outcomes:

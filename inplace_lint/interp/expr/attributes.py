@@ -43,7 +43,7 @@ from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import kernels, opaque_modules, table
 from inplace_lint.interp.outcome import Raised, Results
-from inplace_lint.interp.pylib import releases
+from inplace_lint.interp.pylib import dataclass_fields, releases
 from inplace_lint.interp.transfer import dtypes, materialise
 
 _OF_OBJECT = frozenset({"__init__", "__setattr__"})
@@ -325,7 +325,7 @@ def _of_class(interp: Interpreter, state: State, cls: ClassValue, name: str) -> 
         return [(state, Const(cls.name))]
     found = lookup(interp, state, cls, name)
     if found is None:
-        return [(state, state.symbols.sym((origins.ATTRIBUTE, cls.slice, cls.name, name)))]
+        return [(state, dataclass_fields.class_attribute(interp, state, cls, name))]
     if isinstance(found, Closure) and found.wrapper == "class":
         return [(state, Bound(cls, found))]
     if isinstance(found, Dotted) and takes_class(interp, found.name):

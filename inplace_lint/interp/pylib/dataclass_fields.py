@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from inplace_lint.domain import origins
 from inplace_lint.domain.heap import Instance
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import ClassValue, Closure, Const, Dotted, Tuple, Value
@@ -53,6 +54,13 @@ def constructor(interp: Interpreter, state: State, cls: ClassValue) -> Closure |
 def names(interp: Interpreter, cls: ClassValue) -> list[str]:
     """Return the names of the fields that a class has and inherits, in their order."""
     return list(_declared(interp, cls))
+
+
+def class_attribute(interp: Interpreter, state: State, cls: ClassValue, name: str) -> Value:
+    """Return an attribute that a class does not define itself: the names of fields by which patterns take parts."""
+    if name == "__match_args__" and cls.is_data:
+        return Tuple(tuple(map(Const, names(interp, cls))))
+    return state.symbols.sym((origins.ATTRIBUTE, cls.slice, cls.name, name))
 
 
 def have_defaults(interp: Interpreter, cls: ClassValue) -> bool:
