@@ -18,6 +18,7 @@ from inplace_lint.effects.local_types import NO_TENSORS, Kinds
 from inplace_lint.effects.locality import is_own
 from inplace_lint.ir import nodes as ir
 from inplace_lint.ir.scopes import scope_of
+from inplace_lint.ir.walk import walk
 
 
 class Words(Struct):
@@ -224,7 +225,7 @@ def gather_ir(body: Sequence[ir.Stmt]) -> Words:
     """Return the names in lowered statements. All of them count as kept, since calls are not told apart here."""
     binds, _ = scope_of(tuple(body))
     words = Words(tuple(sorted(binds)))
-    for node in write_evidence.parts(body):
+    for node in walk(body):
         match node:
             case ir.Name(_, name):
                 words.reads.add(name)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from inplace_lint.effects.local_types import NO_TENSORS, USED_AS_CONTAINER, Kinds, kind_of
 from inplace_lint.effects.locality import is_fresh
 from inplace_lint.ir import nodes as ir
+from inplace_lint.ir.walk import walk
 from inplace_lint.knowledge.facts import framework, frameworks
 
 if TYPE_CHECKING:
@@ -286,7 +287,7 @@ def spelled(node: ast.AST) -> str:
 
 def lowered_may_write(body: Sequence[ir.Stmt | ir.Expr]) -> bool:
     """Return whether something in lowered statements or expressions may write a tensor."""
-    return any(map(_is_evidence, parts(body)))
+    return any(map(_is_evidence, walk(body)))
 
 
 def _is_evidence(node: object) -> bool:
@@ -307,13 +308,3 @@ def _is_evidence(node: object) -> bool:
 
 def _is_key(key: ir.Expr) -> bool:
     return isinstance(key, ir.Format) or (isinstance(key, ir.Const) and isinstance(key.value, str))
-
-
-def parts(body: Sequence[ir.Stmt | ir.Expr]) -> Iterator[object]:
-    """Return all nodes of lowered statements and expressions."""
-    waiting: list[object] = list(body)
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, tuple):
-            yield node
-            waiting.extend([field for field in node if isinstance(field, tuple)])

@@ -55,7 +55,7 @@ def dies(body: Sequence[ir.Stmt], at: int, name: str) -> bool:
     The statement around that node reads it within the node alone, once at most (`y = h; f(y)` overwrites `h` too, which
     the node does not read), and sets it or is followed by nothing that reads it.
     """
-    if any(isinstance(node, _LATER) and _names(node, name) for node in walk(tuple(body))):
+    if any(isinstance(node, _LATER) and _names(node, name) for node in walk(body)):
         return False
     statement = _innermost(body, at)
     if statement is None or isinstance(statement, ir.AugAssign):

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from inplace_lint.ir import nodes as ir
-from inplace_lint.ir.next_use import walk
+from inplace_lint.ir.walk import walk
 
 
 def value_of(body: object, name: str) -> ir.Expr | None:

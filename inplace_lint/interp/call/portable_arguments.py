@@ -28,9 +28,9 @@ from inplace_lint.domain.values import (
     Tuple,
     Value,
 )
-from inplace_lint.effects.write_evidence import parts
 from inplace_lint.interp.frame import Arguments
 from inplace_lint.ir import nodes as ir
+from inplace_lint.ir.walk import walk
 
 _DEEPEST = 12
 
@@ -125,7 +125,7 @@ def _frozen_object(state: State, value: Value, depth: int) -> Hashable:
 
 def _captured(state: State, closure: Closure, depth: int) -> Iterator[tuple[str, Hashable]]:
     """Yield what a function reads of the variables of those that it is defined in."""
-    read = {part.id for part in parts(closure.function.body) if type(part) is ir.Name}
+    read = {part.id for part in walk(closure.function.body) if type(part) is ir.Name}
     read -= {param.name for param in closure.function.params}
     scope = None if closure.env is None else state.object(closure.env)
     while isinstance(scope, Names):

@@ -20,11 +20,11 @@ from inplace_lint.domain import tape, traits
 from inplace_lint.domain.heap import Names
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Value
-from inplace_lint.effects.write_evidence import parts as parts_of
 from inplace_lint.interp import gradients
 from inplace_lint.interp.frame import Frame, text_of
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.ir import nodes as ir
+from inplace_lint.ir.walk import walk
 
 _SCALES = frozenset({"*", "/"})
 
@@ -79,16 +79,16 @@ def _is_reset(interp: Interpreter, frame: Frame, at: int, target: ir.Expr) -> bo
     def same(one: object) -> bool:
         return isinstance(one, ir.Name | ir.Attr) and text_of(one) == text_of(target)
 
-    for part in parts_of(interp.context.body(frame)):
+    for part in walk(interp.context.body(frame)):
         if isinstance(part, ir.For | ir.While):
-            inside = tuple(parts_of(part.body))
+            inside = tuple(walk(part.body))
             around = inside if any(getattr(one, "at", None) == at for one in inside) else around
     if not around and frame.closure is not None and isinstance(target, ir.Name):
         return target.id in frame.closure.function.local
     return any(
         isinstance(part, ir.Assign)
         and any(map(same, part.targets))
-        and not any(same(one) for one in parts_of((part.value,)))
+        and not any(same(one) for one in walk((part.value,)))
         for part in around
     )
 

@@ -21,10 +21,11 @@ from inplace_lint.domain import origins
 from inplace_lint.domain.heap import Names, Write
 from inplace_lint.domain.id_renaming import links_of
 from inplace_lint.domain.values import Const, Ref, Sym
-from inplace_lint.effects.write_evidence import is_writing, parts
+from inplace_lint.effects.write_evidence import is_writing
 from inplace_lint.interp.checkers import escaped
 from inplace_lint.interp.frame import Frame, Variable
 from inplace_lint.ir import nodes as ir
+from inplace_lint.ir.walk import walk
 
 if TYPE_CHECKING:
     from inplace_lint.domain.state import State
@@ -69,12 +70,12 @@ def _is_buried(call: Call, write: Write, ref: Ref, variable: Variable) -> bool:
 def _is_continued(call: Call, written: int) -> bool:
     """Check whether the read is part of a further write to the result of a call: `x.sub_(m).div_(x.std())`."""
     closure = call.frame.closure
-    for node in parts(closure.function.body) if closure is not None else ():
+    for node in walk(closure.function.body) if closure is not None else ():
         if type(node) is ir.Call and type(node.func) is ir.Attr and is_writing(node.func.name):
             receiver = node.func.value
             while type(receiver) is ir.Call and receiver.at != written:
                 receiver = receiver.func.value if type(receiver.func) is ir.Attr else receiver.func
-            if type(receiver) is ir.Call and any(getattr(one, "at", None) == call.at for one in parts(node.args)):
+            if type(receiver) is ir.Call and any(getattr(one, "at", None) == call.at for one in walk(node.args)):
                 return True
     return False
 
@@ -87,14 +88,14 @@ def _accumulates(call: Call, written: int, variable: Variable) -> bool:
     closure = call.frame.closure
     if closure is None:
         return True  # a script keeps its variables
-    for loop in parts(closure.function.body):
+    for loop in walk(closure.function.body):
         if type(loop) is ir.For or type(loop) is ir.While:
-            inner = list(parts(loop.body))
+            inner = list(walk(loop.body))
             binds = any(
                 type(part) is ir.Name and part.id == name
                 for node in inner
                 if type(node) is ir.Assign
-                for part in parts(node.targets)
+                for part in walk(node.targets)
             )
             if not binds and any(getattr(node, "at", None) == written for node in inner):
                 return True

@@ -29,12 +29,12 @@ from inplace_lint.core.event import Clobbered, Spelling
 from inplace_lint.domain import traits
 from inplace_lint.domain.heap import ListObject, Names, Tensor, View, Write
 from inplace_lint.domain.values import Ref, RefId, Tuple, Value
-from inplace_lint.effects.write_evidence import parts
 from inplace_lint.interp.checkers import buried, escaped, passed_twice
 from inplace_lint.interp.frame import text_of
 from inplace_lint.interp.transfer import lazy_view_history
 from inplace_lint.interp.transfer.index import is_constant, takes_all
 from inplace_lint.ir import nodes as ir
+from inplace_lint.ir.walk import walk
 from inplace_lint.knowledge.words import Moves, Result
 
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ def _is_of_attribute(frame: Frame, write: Write, name: str) -> bool:
     if not here or touch.spelled not in {Spelling.AUGMENTED, Spelling.CALL}:
         return False
     bindings, reads = list[ir.Assign](), list[int]()
-    for part in parts(frame.closure.function.body):
+    for part in walk(frame.closure.function.body):
         if isinstance(part, ir.Name) and part.id == name:
             reads.append(part.at)
         elif isinstance(part, ir.Assign) and any(isinstance(one, ir.Name) and one.id == name for one in part.targets):

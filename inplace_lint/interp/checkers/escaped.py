@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING
 from inplace_lint.core.event import Escaped, Performed, Site, Spelling, Touch
 from inplace_lint.domain.heap import Names, Tensor, Write
 from inplace_lint.domain.values import Ref, RefId
-from inplace_lint.effects.write_evidence import parts
 from inplace_lint.interp.frame import Frame, text_of
 from inplace_lint.ir import next_use, only_written
 from inplace_lint.ir import nodes as ir
 from inplace_lint.ir.scopes import names_of
+from inplace_lint.ir.walk import walk
 
 if TYPE_CHECKING:
     from inplace_lint.interp.transfer.op_call import Call
@@ -191,11 +191,11 @@ def _is_used_apart(call: Call, body: Sequence[ir.Stmt], found: ir.Call) -> bool:
     """
     if call.frame.closure is None:
         return False
-    bound = next((node for node in parts(body) if isinstance(node, ir.Assign) and node.value == found), None)
+    bound = next((node for node in walk(body) if isinstance(node, ir.Assign) and node.value == found), None)
     if bound is not None:
         names = (name for target in bound.targets for name in names_of(target))
         return any(next_use.beside(body, call.at, name) for name in names)
-    returned = any(isinstance(node, ir.Return) and node.value == found for node in parts(body))
+    returned = any(isinstance(node, ir.Return) and node.value == found for node in walk(body))
     return not returned
 
 
@@ -207,9 +207,7 @@ def _is_at_result(call: Call, body: Sequence[ir.Stmt], at: int) -> bool:
             total += scores[best]
         total += scores.gather(1, best)
     """
-    nodes = [
-        node for node in next_use.walk(tuple(body)) if isinstance(node, ir.Assign | ir.For | ir.Subscript | ir.Call)
-    ]
+    nodes = [node for node in walk(body) if isinstance(node, ir.Assign | ir.For | ir.Subscript | ir.Call)]
     names: set[str] = set()
     keys: list[object] = []
     for node in nodes:
@@ -224,7 +222,7 @@ def _is_at_result(call: Call, body: Sequence[ir.Stmt], at: int) -> bool:
                 keys += arguments
             case _:
                 pass
-    used = {one.id for one in next_use.walk(tuple(keys)) if isinstance(one, ir.Name)}
+    used = {one.id for one in walk(keys) if isinstance(one, ir.Name)}
     return any(_is_whole(call, name) for name in used & names)
 
 
@@ -283,7 +281,7 @@ def _is_meant(function: ir.Function, text: str, params: Collection[str], *, besi
 
     A caller that computes something from both, `beside` each other, takes them for two tensors.
     """
-    results = [node.value for node in parts(function.body) if isinstance(node, ir.Return) and node.value is not None]
+    results = [node.value for node in walk(function.body) if isinstance(node, ir.Return) and node.value is not None]
     if _IN_PLACE.search(text) or not (results or function.is_generator):
         return True
     flat = [item for value in results for item in (value.items if isinstance(value, ir.Sequence) else (value,))]

@@ -26,8 +26,9 @@ from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Value
 from inplace_lint.interp.frame import Frame, text_of
 from inplace_lint.interp.interpreter import Interpreter
-from inplace_lint.ir import next_use, only_written
 from inplace_lint.ir import nodes as ir
+from inplace_lint.ir import only_written
+from inplace_lint.ir.walk import walk
 from inplace_lint.knowledge.words import Result
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def _maker(call: Call, expr: ir.Expr, made: Site) -> ir.Subscript | ir.Call | No
     if not isinstance(expr, ir.Name):
         return only_written.part_made_at(expr, made.place.at) if made.place.slice == call.frame.slice else None
     value = only_written.value_of(_code(call), expr.id)
-    bindings = next_use.walk(call.interp.context.code(made.place.slice).body)
+    bindings = walk(call.interp.context.code(made.place.slice).body)
     is_here = value is not None and any(node is value for node in bindings)
     return only_written.part_made_at(value, made.place.at) if value is not None and is_here else None
 

@@ -23,12 +23,12 @@ from inplace_lint.domain.heap import Names, Tensor
 from inplace_lint.domain.shape import Size
 from inplace_lint.domain.state import Modes, State
 from inplace_lint.domain.values import Const, NodeId, Ref, StorageId, Value
-from inplace_lint.effects.write_evidence import parts
 from inplace_lint.interp.checkers.alias_query import references
 from inplace_lint.interp.frame import text_of
 from inplace_lint.interp.transfer.shapes import of_fact
 from inplace_lint.ir import next_use
 from inplace_lint.ir import nodes as ir
+from inplace_lint.ir.walk import walk
 from inplace_lint.knowledge.guard import atoms, holds
 from inplace_lint.knowledge.words import ShapeRule
 
@@ -282,7 +282,7 @@ def _is_spelled(call: Call, place: Place, flag: str) -> bool:
 
 def _call_at(call: Call, place: Place) -> ir.Call | None:
     code = call.interp.context.code(place.slice)
-    return next((node for node in parts(code.body) if isinstance(node, ir.Call) and node.at == place.at), None)
+    return next((node for node in walk(code.body) if isinstance(node, ir.Call) and node.at == place.at), None)
 
 
 def _is_alone(call: Call, ref: Ref, tensor: Tensor) -> bool:

@@ -21,9 +21,9 @@ from msgspec.structs import replace
 from inplace_lint.core.event import Escaped, Spelling
 from inplace_lint.domain.heap import Tensor, Write
 from inplace_lint.domain.values import Ref
-from inplace_lint.effects.write_evidence import parts
 from inplace_lint.interp.checkers import escaped
 from inplace_lint.ir import nodes as ir
+from inplace_lint.ir.walk import walk
 
 if TYPE_CHECKING:
     from inplace_lint.interp.transfer.op_call import Call
@@ -81,11 +81,11 @@ def _operands(call: Call, known: Write) -> frozenset[str] | None:
     """Return the variables of a function that a write in it depends on; None if its code is not found."""
     closure = call.frame.closure
     function = None if closure is None else closure.function
-    for node in parts(function.body) if function is not None else ():
+    for node in walk(function.body) if function is not None else ():
         if getattr(node, "at", None) == known.touch.site.place.at and isinstance(node, ir.AugAssign | ir.Call):
             words = () if isinstance(node, ir.AugAssign) else (word.value for word in node.keywords)
             value = (node.value,) if isinstance(node, ir.AugAssign) else (*node.args, *words)
-            read = frozenset(part.id for part in parts(value) if isinstance(part, ir.Name))
+            read = frozenset(part.id for part in walk(value) if isinstance(part, ir.Name))
             own = {parameter.name for parameter in function.params} | function.local if function is not None else set()
             return read & own
     return None

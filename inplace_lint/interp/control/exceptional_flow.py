@@ -24,7 +24,6 @@ from msgspec.structs import replace
 from inplace_lint.domain import origins
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Builtin, ClassValue, Closure, Const, Dotted, Tuple, Value
-from inplace_lint.effects.write_evidence import parts as parts_of
 from inplace_lint.interp.control import exclusive, path_condition
 from inplace_lint.interp.control import optional_imports as imports
 from inplace_lint.interp.frame import Frame, text_of
@@ -32,6 +31,7 @@ from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Flow, Outcome, Outcomes, Raised, Results
 from inplace_lint.interp.pylib import type_tests
 from inplace_lint.ir import nodes as ir
+from inplace_lint.ir.walk import walk
 
 
 def run_raise(interp: Interpreter, frame: Frame, state: State, node: ir.Raise) -> Outcomes:
@@ -131,8 +131,8 @@ def _lacks_nothing(interp: Interpreter, frame: Frame, start: State, node: ir.Try
     """Check whether a handler is for an attribute that is missing, and all that is called is what a framework has."""
     if handler.type is None or _types(handler.type) != {"AttributeError"}:
         return False
-    called = [part.func for part in parts_of(node.body) if isinstance(part, ir.Call)]
-    read = sum(isinstance(part, ir.Attr) for part in parts_of(node.body))
+    called = [part.func for part in walk(node.body) if isinstance(part, ir.Call)]
+    read = sum(isinstance(part, ir.Attr) for part in walk(node.body))
     if not called or read != sum(text_of(func).count(".") for func in called if isinstance(func, ir.Attr)):
         return False
     values = [value for func in called for _, value in interp.evaluate(frame, start.fork(), func)[:1]]

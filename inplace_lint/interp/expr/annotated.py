@@ -15,7 +15,7 @@ from inplace_lint.domain.values import ClassValue, Sym, SymId
 from inplace_lint.interp.expr import environment
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.ir import nodes as ir
-from inplace_lint.ir.next_use import walk
+from inplace_lint.ir.walk import walk
 
 
 def is_field(interp: Interpreter, state: State, number: SymId) -> bool:

@@ -20,7 +20,6 @@ from msgspec import Struct, field
 from inplace_lint.domain import origins
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Closure, Dotted, Partial, Ref, Sym, Value
-from inplace_lint.effects.write_evidence import parts
 from inplace_lint.interp.call import closures
 from inplace_lint.interp.context import Declared
 from inplace_lint.interp.control import path_condition
@@ -29,6 +28,7 @@ from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics.call import IntrinsicCall
 from inplace_lint.interp.outcome import Results
 from inplace_lint.ir import nodes as ir
+from inplace_lint.ir.walk import walk
 from inplace_lint.knowledge.argument import Argument
 from inplace_lint.knowledge.op import Op, ReturnFact, WriteFact
 from inplace_lint.knowledge.words import ArgumentKind, History, Result
@@ -317,7 +317,7 @@ class _Body(Struct):
     def is_flag(self, test: ir.Expr) -> bool:
         """Check whether a condition asks only for what the launch passes, which is the same in the whole kernel."""
         test = _spelled_out(test, self.fixed)
-        return _is_plain(test) and self.is_given(test) and not any(map(self.compares_tensor, parts((test,))))
+        return _is_plain(test) and self.is_given(test) and not any(map(self.compares_tensor, walk((test,))))
 
     def compares_tensor(self, node: object) -> bool:
         """Check whether a comparison asks for more than whether a pointer is None."""
@@ -333,7 +333,7 @@ class _Body(Struct):
 
 def _bound(body: Sequence[ir.Stmt]) -> Iterator[str]:
     """Return the names that statements bind."""
-    for node in parts(body):
+    for node in walk(body):
         match node:
             case ir.Assign(_, targets):
                 yield from _names(*targets)
@@ -347,12 +347,12 @@ def _bound(body: Sequence[ir.Stmt]) -> Iterator[str]:
 
 def _is_plain(expr: ir.Expr) -> bool:
     """Check whether an expression can be evaluated without running anything of the program."""
-    return all(type(node) is tuple or isinstance(node, _PLAIN) for node in parts((expr,)))
+    return all(isinstance(node, _PLAIN) for node in walk(expr))
 
 
 def _named(body: Sequence[ir.Stmt]) -> Iterator[tuple[str, ir.Expr]]:
     """Return the names that are given one value each, with these values."""
-    for node in parts(body):
+    for node in walk(body):
         match node:
             case ir.Assign(_, (ir.Name(_, name),), value):
                 yield name, value
@@ -379,7 +379,7 @@ def _spelled_out(node: _Node, values: Mapping[str, ir.Expr]) -> _Node:
 
 def _names(*exprs: ir.Expr) -> Iterator[str]:
     """Return the names in expressions."""
-    return (part.id for part in parts(exprs) if isinstance(part, ir.Name))
+    return (part.id for part in walk(exprs) if isinstance(part, ir.Name))
 
 
 def _set(target: ir.Expr, roots: _Roots, env: _Env) -> None:

@@ -13,10 +13,10 @@ from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import Names
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NOT_TENSORS, Sym, SymId, Value
-from inplace_lint.effects.write_evidence import parts
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.ir import nodes as ir
+from inplace_lint.ir.walk import walk
 from inplace_lint.knowledge.op import Op
 
 _LISTINGS = frozenset({"parameters", "named_parameters"})
@@ -56,7 +56,7 @@ def _owners(interp: Interpreter, frame: Frame) -> tuple[ir.Expr, ...]:
     known = interp.context.listing.get(key)
     if known is None:
         body = interp.context.code(frame.slice).body if function is None else function.body
-        calls = (node.func for node in parts(body) if isinstance(node, ir.Call) and isinstance(node.func, ir.Attr))
+        calls = (node.func for node in walk(body) if isinstance(node, ir.Call) and isinstance(node.func, ir.Attr))
         named = [(func.value, _method(interp, func.name)) for func in calls]
         known = tuple(value for value, form in named if form is not None and form.act in _LISTINGS)
         interp.context.listing[key] = known

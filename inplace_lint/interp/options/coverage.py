@@ -32,9 +32,10 @@ from inplace_lint.domain.values import (
     key_of,
     of_key,
 )
-from inplace_lint.effects.write_evidence import lowered_may_write, parts
+from inplace_lint.effects.write_evidence import lowered_may_write
 from inplace_lint.interp.frame import Frame
 from inplace_lint.ir import nodes as ir
+from inplace_lint.ir.walk import walk
 
 
 class Option(Struct, frozen=True):
@@ -129,7 +130,7 @@ class Coverage(Struct):
 
     def reopen(self, functions: Sequence[ir.Function]) -> None:
         """Forget which sides of the conditions in functions were taken, so that the next run says what it misses."""
-        asked = {id(part) for one in functions for part in parts(one.body) if isinstance(part, Conditional)}
+        asked = {id(part) for one in functions for part in walk(one.body) if isinstance(part, Conditional)}
         self.taken = {key for key in self.taken if key[0] not in asked}
 
     def option(self, number: SymId, option: Option) -> Value:
@@ -250,7 +251,7 @@ class Coverage(Struct):
 
 def _compares_numbers(test: ir.Expr) -> bool:
     """Check whether a condition, or a part of it, is a comparison with a number."""
-    compared = (part.rights for part in parts((test,)) if isinstance(part, ir.Compare))
+    compared = (part.rights for part in walk((test,)) if isinstance(part, ir.Compare))
     return any(isinstance(item, ir.Const) and type(item.value) in {int, float} for items in compared for item in items)
 
 

@@ -17,11 +17,11 @@ from inplace_lint.domain import origins
 from inplace_lint.domain.values import ClassValue, Sym, SymId
 from inplace_lint.effects import schedule
 from inplace_lint.effects.summary import Definition
-from inplace_lint.effects.write_evidence import parts
 from inplace_lint.interp.expr import environment
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.options.coverage import Choice
 from inplace_lint.ir import nodes as ir
+from inplace_lint.ir.walk import walk
 from inplace_lint.workspace import trainers
 
 
@@ -76,7 +76,7 @@ def _arguments(interp: Interpreter, function: Slice) -> Iterator[tuple[SymId, st
 
 def _kept(interp: Interpreter, init: Definition) -> Iterator[tuple[str, str]]:
     """Yield the names that a constructor assigns to attributes, or moves there, with `self.` and the attribute."""
-    for part in parts(interp.context.code(init.slice).body):
+    for part in walk(interp.context.code(init.slice).body):
         if isinstance(part, ir.Assign):
             value = part.value
             while isinstance(value, ir.Call) and isinstance(value.func, ir.Attr):

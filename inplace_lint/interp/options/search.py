@@ -25,11 +25,12 @@ from inplace_lint.effects import schedule
 from inplace_lint.effects.may_write import set_up_methods
 from inplace_lint.effects.reachability import reachable
 from inplace_lint.effects.summary import Definition
-from inplace_lint.effects.write_evidence import is_writing, lowered_may_write, parts
+from inplace_lint.effects.write_evidence import is_writing, lowered_may_write
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.options import solver
 from inplace_lint.interp.options.coverage import Choice, Key, Missed, number
 from inplace_lint.ir import nodes as ir
+from inplace_lint.ir.walk import walk
 
 
 class _Use(IntEnum):
@@ -179,7 +180,7 @@ def _written_attributes(interp: Interpreter, item: Definition) -> frozenset[str]
     """Return the attributes that methods of a class write in place: `self.weight.clamp_(0, 1)`, `self.count += 1`."""
     found: set[str] = set()
     for method in item.methods:
-        for part in parts(interp.context.code(method.slice).body) if method.writes else ():
+        for part in walk(interp.context.code(method.slice).body) if method.writes else ():
             match part:
                 case ir.Call(func=ir.Attr(value=written, name=called)) if is_writing(called):
                     targets: tuple[ir.Expr, ...] = (written,)
@@ -231,7 +232,7 @@ def _kept(body: Sequence[ir.Stmt]) -> frozenset[str]:
     """Return the variables of lists that statements put something into: a write may change what was put there."""
     return frozenset(
         part.func.value.id
-        for part in parts(body)
+        for part in walk(body)
         if isinstance(part, ir.Call)
         and isinstance(part.func, ir.Attr)
         and part.func.name in _PUTS
@@ -244,7 +245,7 @@ _PUTS = frozenset({"append", "appendleft", "insert", "extend"})
 
 def _named(side: Missed) -> Iterator[str]:
     """Return the attributes that a condition names, those in strings included."""
-    for part in parts(() if side.test is None else (side.test,)):
+    for part in walk(() if side.test is None else (side.test,)):
         match part:
             case ir.Attr(_, _, name) | ir.Const(str() as name):
                 yield name
@@ -290,7 +291,7 @@ def _sides(body: Sequence[ir.Stmt], leading: frozenset[str], kept: frozenset[str
             case ir.FunctionDef() | ir.ClassDef():
                 pass
             case _:
-                for part in parts((node,)):
+                for part in walk((node,)):
                     if isinstance(part, ir.IfExp):
                         for side, value in ((True, part.then), (False, part.orelse)):
                             use = (
@@ -327,20 +328,20 @@ def _sides_of_if(
 def _made_in(body: Sequence[ir.Stmt | ir.Expr]) -> _Use:
     """Return whether code may make something; what only raises makes nothing."""
     made = not isinstance(body[0], ir.Raise) if body else False
-    return _Use.MAKE if made and any(isinstance(part, ir.Call) for part in parts(body)) else _Use.NOTHING
+    return _Use.MAKE if made and any(isinstance(part, ir.Call) for part in walk(body)) else _Use.NOTHING
 
 
 def _leads(body: Sequence[ir.Stmt | ir.Expr], leading: frozenset[str]) -> bool:
     """Return whether code may write a tensor, or names what does."""
     return lowered_may_write(body) or any(
         (isinstance(part, ir.Name) and part.id in leading) or (isinstance(part, ir.Attr) and part.name in leading)
-        for part in parts(body)
+        for part in walk(body)
     )
 
 
 def _reads(body: Sequence[ir.Stmt | ir.Expr], names: frozenset[str]) -> bool:
     """Return whether code reads one of some variables."""
-    return bool(names) and any(isinstance(part, ir.Name) and part.id in names for part in parts(body))
+    return bool(names) and any(isinstance(part, ir.Name) and part.id in names for part in walk(body))
 
 
 def _leaves(body: Sequence[ir.Stmt]) -> bool:
@@ -354,7 +355,7 @@ def _set_in(body: Sequence[ir.Stmt]) -> frozenset[str]:
     """Return the attributes that statements set."""
     return frozenset(
         target.name
-        for part in parts(body)
+        for part in walk(body)
         if isinstance(part, ir.Assign)
         for target in part.targets
         if isinstance(target, ir.Attr)

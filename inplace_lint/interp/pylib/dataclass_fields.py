@@ -70,6 +70,13 @@ def have_defaults(interp: Interpreter, cls: ClassValue) -> bool:
 
 def _declared(interp: Interpreter, cls: ClassValue) -> dict[str, ir.Expr | None]:
     """Return the default of each field, with that of the class which declares it last."""
+    known = interp.context.fields.get(id(cls))
+    if known is None:
+        known = interp.context.fields[id(cls)] = (cls, _read(interp, cls))
+    return known[1]
+
+
+def _read(interp: Interpreter, cls: ClassValue) -> dict[str, ir.Expr | None]:
     bases = (base for base in reversed(interp.context.mro(cls)) if isinstance(base, ClassValue))
     nodes = (node for node in map(interp.context.definition, bases) if node is not None)
     return {

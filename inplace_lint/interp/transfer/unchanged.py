@@ -16,8 +16,8 @@ from inplace_lint.core.event import Spelling
 from inplace_lint.domain import traits
 from inplace_lint.domain.values import Const, Dotted, Sym, Value
 from inplace_lint.interp.frame import text_of
-from inplace_lint.ir import next_use
 from inplace_lint.ir import nodes as ir
+from inplace_lint.ir.walk import walk
 from inplace_lint.knowledge.words import ShapeRule
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def _puts_back(call: Call) -> bool:
     whole, value = exprs.get(args[0].name), exprs.get(args[-1].name)
     if not isinstance(value, ir.Name) or whole is None or closure is None:
         return False
-    assignments = [node for node in next_use.walk(closure.function.body) if isinstance(node, ir.Assign)]
+    assignments = [node for node in walk(closure.function.body) if isinstance(node, ir.Assign)]
     targets = [target for node in assignments for target in node.targets]
     item = next((one for one in targets if isinstance(one, ir.Subscript) and one.value == whole), None)
     bound = [node.value for node in assignments if any(_is(target, value.id) for target in node.targets)]

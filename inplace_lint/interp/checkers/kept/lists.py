@@ -24,10 +24,10 @@ from inplace_lint.core.event import Keeping, Snapshot
 from inplace_lint.core.span import Place
 from inplace_lint.domain.heap import DictObject, Names, Tensor
 from inplace_lint.domain.values import Tuple
-from inplace_lint.effects.write_evidence import parts
 from inplace_lint.interp.frame import text_of
 from inplace_lint.interp.intrinsics import optimizers
 from inplace_lint.ir import nodes as ir
+from inplace_lint.ir.walk import walk
 
 if TYPE_CHECKING:
     from inplace_lint.interp.transfer.op_call import Call
@@ -79,7 +79,7 @@ def variable(call: Call, expr: ir.Expr) -> str | None:
 
 def _sources(call: Call, name: str) -> Iterator[ir.Expr]:
     """Yield what the loops of a function run over to bind a variable."""
-    for node in parts(call.interp.context.body(call.frame)):
+    for node in walk(call.interp.context.body(call.frame)):
         if isinstance(node, ir.For | ir.Clause):
             yield from _source(node.target, node.iter, name)
 
@@ -121,7 +121,7 @@ def made(call: Call, name: str) -> Place | None:
         slices = [item.slice for item in items if name in item.binds and item.slice.first <= here.first]
     places = []
     for slice_ in slices:
-        for node in parts(context.body(call.frame) if slice_ == here else context.code(slice_).body):
+        for node in walk(context.body(call.frame) if slice_ == here else context.code(slice_).body):
             if isinstance(node, ir.Assign) and any(isinstance(one, ir.Name) and one.id == name for one in node.targets):
                 at = getattr(node.value, "at", None)
                 places += [] if at is None else [Place(slice_, at)]

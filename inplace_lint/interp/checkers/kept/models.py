@@ -23,12 +23,12 @@ from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import BESIDE, DictObject, Names
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Ref, Sym, Tuple, Value
-from inplace_lint.effects.write_evidence import parts
 from inplace_lint.interp.call import module_registry
 from inplace_lint.interp.intrinsics import opaque_modules, optimizers
 from inplace_lint.ir import next_use
 from inplace_lint.ir import nodes as ir
 from inplace_lint.ir.scopes import names_of
+from inplace_lint.ir.walk import walk
 
 if TYPE_CHECKING:
     from inplace_lint.interp.context import Context
@@ -126,7 +126,7 @@ def _conditional(node: Loop) -> Iterator[tuple[ir.Name, ir.Name | ir.Attr | ir.C
     own: set[str] | None = None
     each = {*(names_of(node.target) if isinstance(node, ir.For) else ()), *_always(node.body)}
     for branch in _branches(node.body):
-        for part in parts((*branch.body, *branch.orelse)):
+        for part in walk((*branch.body, *branch.orelse)):
             for target, source in _pairs(part) if type(part) is ir.Assign else ():
                 if isinstance(target, ir.Name) and isinstance(source, ir.Name | ir.Attr | ir.Call | ir.Comprehension):
                     own = _bound(node) if own is None else own
@@ -152,11 +152,11 @@ def _branches(body: tuple[ir.Stmt, ...]) -> Iterator[ir.If]:
 def _bound(node: Loop) -> set[str]:
     """Return the variables that a loop binds."""
     turn = names_of(node.target) if isinstance(node, ir.For) else ()
-    return {*turn, *(name for part in parts(node.body) for name in _binds(part))}
+    return {*turn, *(name for part in walk(node.body) for name in _binds(part))}
 
 
 def _names(expr: ir.Expr) -> set[str]:
-    return {name.id for name in parts((expr,)) if isinstance(name, ir.Name)}
+    return {name.id for name in walk((expr,)) if isinstance(name, ir.Name)}
 
 
 def _pairs(node: ir.Assign) -> Iterator[tuple[ir.Expr, ir.Expr]]:
@@ -196,10 +196,10 @@ def _is_about(test: ir.Expr, target: ir.Expr) -> bool:
 def _is_conditional(context: Context, node: Loop, place: Place) -> bool:
     """Check whether a condition in a loop, or in what it calls, decides on an assignment to an attribute."""
     body: tuple[ir.Stmt, ...] = context.code(place.slice).body
-    is_here = any(part == node for part in parts(body))
-    branches = (part for part in parts(node.body if is_here else body) if isinstance(part, ir.If))
+    is_here = any(part == node for part in walk(body))
+    branches = (part for part in walk(node.body if is_here else body) if isinstance(part, ir.If))
     for branch in branches:
-        for part in parts((*branch.body, *branch.orelse)):
+        for part in walk((*branch.body, *branch.orelse)):
             for target, source in _pairs(part) if isinstance(part, ir.Assign) else ():
                 if getattr(target, "at", None) == place.at and not _is_about(branch.test, target):
                     return not is_here or not _names(source) & _bound(node)
