@@ -16,7 +16,9 @@ from inplace_lint.effects import schedule
 from inplace_lint.effects.summary import Definition
 from inplace_lint.interp import gradients
 from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.observed_calls import Entry
 from inplace_lint.interp.outcome import Results
+from inplace_lint.workspace import trainers
 
 # What the framework refuses only where gradients are recorded.
 _WHERE_RECORDED = frozenset(
@@ -63,7 +65,8 @@ def collect(interp: Interpreter, results: Results, *, calls: bool = False) -> li
 
     Of an entry point that only `calls` others, and runs no backward, the classes that it used are still to be run.
     """
-    trains = interp.context.observed.end_root([state for state, _ in results])
+    entry, asks = _entry(interp)
+    trains = interp.context.observed.end_root([state for state, _ in results], entry, asks=asks)
     if calls and not trains:
         interp.fuel.returned -= schedule.methods_of_classes(interp.context.outline) - interp.fuel.before
     counted = Counter(event for state, _ in results for event in _events(interp, state))
@@ -74,6 +77,16 @@ def collect(interp: Interpreter, results: Results, *, calls: bool = False) -> li
     options = interp.context.coverage.words()
     found = [Found(event, count, len(results), options) for event, count in counted.items()]
     return [*found, *(Found(event, 1, len(results) + 1, options) for event in aside if event not in counted)]
+
+
+def _entry(interp: Interpreter) -> tuple[Entry, bool]:
+    """Return the entry point that is run, with whether its own code asks for a gradient."""
+    root, method = interp.context.coverage.root, interp.context.coverage.method
+    for item in interp.context.outline.items if root is not None else ():
+        if item.slice == root:
+            parts = [one for one in item.methods if one.member == method] if item.kind == "class" else [item]
+            return Entry(item.name, method), any(map(trainers.asks, parts))
+    return Entry("", ""), False
 
 
 def _events(interp: Interpreter, state: State) -> Iterator[Event]:

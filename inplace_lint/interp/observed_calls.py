@@ -29,6 +29,13 @@ _FAULTS = Stale | Refused | Untracked | Recomputed | Lost
 Called = tuple[bool | None, bool | None, bool]  # whether gradients are recorded, autocast is on, versions are compared
 
 
+class Entry(NamedTuple):
+    """An entry point: a function, or a class with the method that is run; empty where it is constructed only."""
+
+    item: str
+    method: str
+
+
 class Drop(NamedTuple):
     """
     A write that the program runs for no loss: of a tensor that needs no gradient, or that only a dropped result needs.
@@ -48,7 +55,8 @@ class ObservedCalls(Struct):
 
     `current` are those of the entry point that runs, `training` those of entry points that ran a backward, `other`
     those of the rest. `harmful` are the writes of which something was found. `before` nodes had been run by a backward
-    when the entry point started.
+    when the entry point started. `asking` are the entry points that ask for a gradient themselves, with whether a run
+    of each came as far as that. `callers` are those that call a function and run no backward.
     """
 
     current: dict[str, set[Called]] = field(default_factory=dict)
@@ -57,6 +65,8 @@ class ObservedCalls(Struct):
     harmful: set[Site] = field(default_factory=set)
     drops: set[Drop] = field(default_factory=set)
     before: int = 0
+    asking: dict[Entry, bool] = field(default_factory=dict)
+    callers: dict[str, set[Entry]] = field(default_factory=dict)
 
     def start_root(self, state: State) -> None:
         """Start an entry point on a state in which the statements of modules may have run a backward."""
@@ -68,8 +78,12 @@ class ObservedCalls(Struct):
         """Note that the entry point that runs calls a function."""
         self.current.setdefault(name, set()).add((modes.grad, modes.autocast, modes.compares))
 
-    def end_root(self, states: Iterable[State]) -> bool:
-        """Note what became of the calls of an entry point on each of its paths; return whether a backward was run."""
+    def end_root(self, states: Iterable[State], entry: Entry, *, asks: bool) -> bool:
+        """
+        Note what became of the calls of an entry point on each of its paths; return whether a backward was run.
+
+        `asks`: the code of the entry point asks for one itself.
+        """
         trains = loaded = False
         for state in states:
             loaded = loaded or state.has_trait(traits.LOADED, None)
@@ -78,11 +92,15 @@ class ObservedCalls(Struct):
             if len(state.freed) > self.before:
                 trains = True
                 self.drops.update(_dropped(state, found))
+        if asks:
+            self.asking[entry] = trains or self.asking.get(entry, False)
         known = self.training if trains else self.other
         for name, called in self.current.items():
             # What switches gradients off for weights as they were constructed tries the network; nobody infers with it.
             tried = {(None, cast, compares) for _, cast, compares in called}
             known.setdefault(name, set()).update(called if trains or loaded else tried)
+            if not trains:
+                self.callers.setdefault(name, set()).add(entry)
         self.current.clear()
         return trains
 
@@ -94,8 +112,18 @@ class ObservedCalls(Struct):
         if called and all(grad is False for grad, _, _ in called):
             if name in self.training:
                 state.modes = replace(state.modes, grad=False)
-            else:
+            elif not self._may_be_trained(name):
                 state.assume("gradients are recorded, which the calls here turn off")
+
+    def _may_be_trained(self, name: str) -> bool:
+        """
+        Check whether what calls a function for no loss has another method that trains and was not followed so far.
+
+        What only that one calls for no loss, before it asks for a gradient, may be a teacher.
+        """
+        unfollowed = {entry for entry, trains in self.asking.items() if not trains}
+        items = {entry.item for entry in unfollowed}
+        return any(entry.item in items for entry in self.callers[name] - unfollowed)
 
     def is_only_repeated(self, name: str) -> bool:
         """Check whether all calls of a function are in functions that backward runs again and does not compare."""
