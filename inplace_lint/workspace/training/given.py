@@ -35,7 +35,7 @@ from inplace_lint.knowledge.facts import framework, frameworks
 from inplace_lint.workspace.evaluation import MOST, Trees
 from inplace_lint.workspace.import_graph import Graph
 from inplace_lint.workspace.training.fields import Stored, Stores
-from inplace_lint.workspace.training.passed import Bound, Function, Handed, Passed, functions_in, within
+from inplace_lint.workspace.training.passed import Bound, Function, Handed, Passed, functions_in, is_step, within
 from inplace_lint.workspace.training.uses import last_word
 
 _MOST = 60  # files that import a function, which are parsed; one that more of them do is used for many things
@@ -119,11 +119,14 @@ class Parameters(Struct, dict=True):
         return Stores(self._tree(path))
 
     def _from_outside(self, part: _Part, *, started: bool) -> Passed:
-        """Return what a parameter is that no call passes; a module that is trained as a whole is called on data."""
-        path, qualname, _ = part
+        """Return what a parameter is that no call passes; what is trained as a whole, or trains, is called on data."""
+        path, qualname, param = part
         owner, _, name = qualname.rpartition(".")
         bases = next((cls.bases for cls in ast.walk(self._tree(path)) if _is_class(cls, owner)), [])
         if not started and name in _called() and not _whole().isdisjoint(map(last_word, bases)):
+            return Passed.DATA
+        function = None if started else _find(self._tree(path), qualname)
+        if function is not None and is_step(function, param):
             return Passed.DATA
         return Passed.HANDED if self._is_side(part, started=started) else Passed.UNKNOWN
 

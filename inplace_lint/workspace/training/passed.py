@@ -21,6 +21,7 @@ from inplace_lint.knowledge.facts import framework, frameworks, load
 from inplace_lint.workspace.training.uses import last_word
 
 _NUMBERS = frozenset({"bool", "float", "int", "len", "range", "str"})  # Python's own functions that return no tensor
+_CLEARING = frozenset({"zero_module", "optimizer_zero"})
 _DEEPEST = 10  # expressions and variables that lead to each other
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -299,8 +300,24 @@ def _is_factory(known: str, name: str) -> bool:
 
 
 def _trains(body: Sequence[ast.stmt], target: ast.expr) -> bool:
-    """Check whether backward runs in a loop, from another value than its own: it goes through batches of a training."""
+    """Check whether backward runs in a loop, or function, from another value than its own: that is one of a batch."""
     own = {node.id for node in ast.walk(target) if isinstance(node, ast.Name)}
     nodes = (inner for node in body for inner in ast.walk(node))
     calls = [node.func for node in nodes if isinstance(node, ast.Call) and last_word(node.func) == "backward"]
     return any(not (isinstance(call, ast.Attribute) and last_word(call.value) in own) for call in calls)
+
+
+def is_step(function: Function, param: str) -> bool:
+    """Check whether a function runs a backward and drops gradients: its parameter is what something is trained on."""
+    calls = (node.func for node in within(function) if isinstance(node, ast.Call))
+    clearing = any(isinstance(call, ast.Attribute) and clears(call.attr) for call in calls)
+    return clearing and _trains(function.body, ast.Name(param))
+
+
+@cache
+def clears(name: str) -> bool:
+    """Check whether a method of a name is one by which an optimizer or module drops gradients."""
+    owners = (
+        (known, owner) for known in frameworks() for owner in (framework(known).module, *framework(known).optimizers)
+    )
+    return any(form.act in _CLEARING for known, owner in owners for form in load(known).forms(f"{owner}.{name}"))
