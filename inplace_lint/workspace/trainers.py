@@ -40,7 +40,8 @@ class Trainers:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         trees = Trees(graph)
-        self._evaluation, self._parameters = Evaluation(graph, trees), Parameters(graph, trees)
+        self._evaluation = Evaluation(graph, trees)
+        self._parameters = Parameters(graph, trees, self._evaluation)
         self._leads = Leads(graph, trees, self._evaluation, self._trains_class)
         self._recorded = Recorded(graph, self._evaluation, self._leads)
 
@@ -50,8 +51,8 @@ class Trainers:
             return False
         owner, _, name = (asks.name or "").rpartition(".")
         method = (asks.path, owner, name) if owner else (asks.path, asks.owner, asks.method)
-        if asks.ran and self._leads.of(*method) is not Lead.TRAINING and self._is_used(method):
-            return False
+        if asks.ran:
+            return self._leads.of(*method) is Lead.TRAINING or not self._is_used(method)
         if method[2] and not self._through(method, number=asks.number, plain=asks.name is not None):
             return False
         return asks.name is None or bool(owner) or self._train((asks.path, asks.name), asks.number)

@@ -307,6 +307,32 @@ def _trains(body: Sequence[ast.stmt], target: ast.expr) -> bool:
     return any(not (isinstance(call, ast.Attribute) and last_word(call.value) in own) for call in calls)
 
 
+def settings_of(tree: ast.Module) -> Iterator[tuple[ast.AST, frozenset[str]]]:
+    """Yield the methods of classes, with the attributes that these assign nothing but numbers, texts and the like."""
+    for cls in (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)):
+        methods = [node for node in cls.body if isinstance(node, Function)]
+        plain: set[ast.expr] = set()
+        for method in methods:
+            known = _plain_parameters(method) if method.name == "__init__" else frozenset()
+            for node in ast.walk(method):
+                if isinstance(node, ast.Assign) and (
+                    isinstance(node.value, ast.Constant) or last_word(node.value) in known
+                ):
+                    plain.update(node.targets)
+        stored = [node for node in ast.walk(cls) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)]
+        others = {node.attr for node in stored if node not in plain}
+        settings = frozenset(node.attr for node in stored if node.attr not in others)
+        yield from ((method, settings) for method in methods)
+
+
+def _plain_parameters(function: Function) -> frozenset[str]:
+    """Return the parameters whose defaults are numbers, texts and the like."""
+    given = function.args
+    pairs = [*zip(reversed([*given.posonlyargs, *given.args]), reversed(given.defaults), strict=False)]
+    pairs += ((param, value) for param, value in zip(given.kwonlyargs, given.kw_defaults, strict=True) if value)
+    return frozenset(param.arg for param, value in pairs if isinstance(value, ast.Constant) and value.value is not None)
+
+
 def is_step(function: Function, param: str) -> bool:
     """Check whether a function runs a backward and drops gradients: its parameter is what something is trained on."""
     calls = (node.func for node in within(function) if isinstance(node, ast.Call))
