@@ -151,7 +151,7 @@ class Asks(Struct, frozen=True):
     refused only where gradients are recorded, and the question is whether somebody calls `name` there. `method` is the
     method, of the class `owner`, that was run alone, where nobody can ask through it if all calls of it run in
     evaluation, or lead to no training. `number`: the method returns one number, such as a loss.
-    `ran`: what was run alone runs a backward itself, and the question is who runs another through what it returns.
+    `ran`: what was run alone trains parameters itself, and the question is who trains through what it returns.
     """
 
     path: str

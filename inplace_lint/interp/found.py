@@ -88,7 +88,7 @@ def with_callers(
     Return what running a function, or a method of a class, found, with what only a caller of it can decide.
 
     Whether a gradient is asked for what it returns, where that is assumed, and whether gradients are recorded around
-    it. `ran`: what is assumed where it runs a backward itself.
+    it. `ran`: what is assumed where it runs a backward itself. After a step of its own, what it returns is used up.
     """
     if not name or (name.startswith("__") and name != "__call__"):
         return found
@@ -97,7 +97,7 @@ def with_callers(
     again = replace(entry, method=name, owner="" if cls is None else cls.name, ran=True)
     return [
         replace(one, entry=again)
-        if ran and ran in one.event.assumptions
+        if ran and ran in one.event.assumptions and _is_stepped(one.event)
         else replace(one, entry=entry)
         if asked and (asked in one.event.assumptions or _is_refused_alone(one.event))
         else replace(one, entry=recorded)
@@ -105,6 +105,11 @@ def with_callers(
         else one
         for one in found
     ]
+
+
+def _is_stepped(event: Event) -> bool:
+    """Check whether an event is a write of a parameter that backward needs."""
+    return isinstance(event, Stale) and event.write.param
 
 
 def _is_refused_alone(event: Event) -> bool:

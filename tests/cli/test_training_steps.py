@@ -83,3 +83,27 @@ def test_who_trains_through_what_a_step_returns_has_to_be_seen(lint, folder, the
     if then is not None:
         (folder / "use.py").write_text(USE.replace("{then}", then))
     assert ("step.py:13:9: warning[IPL103]" in lint("--output-format=concise", "step.py").out) is told
+
+
+ATTACK = """\
+import torch
+
+
+def clipped(eta, most):
+    norm = (eta**2).sum().sqrt()
+    eta *= most / norm
+    return eta
+
+
+def attack(net, x, most):
+    other = x.clone().detach().requires_grad_(True)
+    net(other).sum().backward()
+    return x + clipped(other + other.grad - x, most)
+"""
+
+
+def test_what_an_attack_returns_may_be_trained_on(lint, folder):
+    (folder / "pyproject.toml").write_text("")
+    (folder / "attack.py").write_text(ATTACK)
+    (folder / "use.py").write_text("from attack import attack\n\n\ndef show(net, x):\n    print(attack(net, x, 0.1))\n")
+    assert "attack.py:6:5: warning[IPL101]" in lint("--output-format=concise", "attack.py").out
