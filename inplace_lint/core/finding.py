@@ -151,6 +151,7 @@ class Asks(Struct, frozen=True):
     refused only where gradients are recorded, and the question is whether somebody calls `name` there. `method` is the
     method, of the class `owner`, that was run alone, where nobody can ask through it if all calls of it run in
     evaluation, or lead to no training. `number`: the method returns one number, such as a loss.
+    `ran`: what was run alone trains parameters itself, and the question is who trains through what it returns.
     """
 
     path: str
@@ -160,6 +161,7 @@ class Asks(Struct, frozen=True):
     method: str = ""
     owner: str = ""
     number: bool = False
+    ran: bool = False
 
 
 class Finding(Struct, frozen=True):

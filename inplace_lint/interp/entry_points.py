@@ -388,4 +388,5 @@ def _finish(
     losses.backward(interp, results, cls, name, certain=certain)
     interp.fuel.end_root(finished=bool(results))
     found = collect(interp, results, calls=calls)
-    return with_callers(interp, found, name, cls, "" if cls is None or certain else asked)
+    ran = asked if any(state.trait(traits.LOSS, None) is True for state, _ in results) else ""
+    return with_callers(interp, found, name, cls, "" if cls is None or certain else asked, ran)

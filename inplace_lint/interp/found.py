@@ -94,25 +94,35 @@ def _events(interp: Interpreter, state: State) -> Iterator[Event]:
     return (gradients.settled(state, event) for event in state.events if not gradients.is_refuted(interp, state, event))
 
 
-def with_callers(interp: Interpreter, found: list[Found], name: str, cls: ClassValue | None, asked: str) -> list[Found]:
+def with_callers(
+    interp: Interpreter, found: list[Found], name: str, cls: ClassValue | None, asked: str, ran: str
+) -> list[Found]:
     """
     Return what running a function, or a method of a class, found, with what only a caller of it can decide.
 
     Whether a gradient is asked for what it returns, where that is assumed, and whether gradients are recorded around
-    it.
+    it. `ran`: what is assumed where it runs a backward itself. After a step of its own, what it returns is used up.
     """
     if not name or (name.startswith("__") and name != "__call__"):
         return found
     entry = Asks(interp.context.path, name if cls is None else f"{cls.name}.{name}")
     recorded = replace(entry, records=True)
+    again = replace(entry, method=name, owner="" if cls is None else cls.name, ran=True)
     return [
-        replace(one, entry=entry)
+        replace(one, entry=again)
+        if ran and ran in one.event.assumptions and _is_stepped(one.event)
+        else replace(one, entry=entry)
         if asked and (asked in one.event.assumptions or _is_refused_alone(one.event))
         else replace(one, entry=recorded)
         if isinstance(one.event, Refused) and one.event.check in _WHERE_RECORDED and not one.event.assumptions
         else one
         for one in found
     ]
+
+
+def _is_stepped(event: Event) -> bool:
+    """Check whether an event is a write of a parameter that backward needs."""
+    return isinstance(event, Stale) and event.write.param
 
 
 def _is_refused_alone(event: Event) -> bool:
@@ -173,4 +183,5 @@ def _asked(interp: Interpreter, one: Found, entry: Asks | None) -> Found:
     own = one.entry or asks
     if asks is None or own is None:
         return one
-    return replace(one, entry=replace(asks, given=given, method=own.method, owner=own.owner, number=own.number))
+    asks = replace(asks, given=given, method=own.method, owner=own.owner, number=own.number, ran=own.ran)
+    return replace(one, entry=asks)

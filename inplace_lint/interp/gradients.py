@@ -17,9 +17,9 @@ from inplace_lint.interp.expr import environment
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.knowledge.words import OPERATOR
 from inplace_lint.workspace import trainers
+from inplace_lint.workspace.training import passed
 
 _UNRECORDED = frozenset({"mode:grad=False", "mode:inference", OPERATOR})  # the last: the body of an operator
-_CLEARING = frozenset({"zero_module", "optimizer_zero"})
 _DEEPEST = 2
 NOBODY = -1  # the number of a value that nothing trains through
 
@@ -83,16 +83,10 @@ def _is_of_batch(interp: Interpreter, state: State, value: Sym) -> bool:
     match state.symbols.keys[batch.id]:
         case (origins.PARAMETER, _, str(), Slice() as slice_):
             known = interp.context.definition_at(slice_)
-            return known is not None and trainers.asks(known) and any(_clears(interp, call) for call in known.calls)
+            calls = () if known is None or not trainers.asks(known) else known.calls
+            return any(passed.clears(call.rpartition(".")[2]) for call in calls)
         case _:
             return False
-
-
-def _clears(interp: Interpreter, call: str) -> bool:
-    """Check whether a call, as it is written, is of a method by which an optimizer or module drops gradients."""
-    facts, name = interp.context.default(), call.rpartition(".")[2]
-    owners = (facts.framework.module, *facts.framework.optimizers)
-    return any(form.act in _CLEARING for owner in owners for form in facts.forms(f"{owner}.{name}"))
 
 
 def settled(state: State, event: Event) -> Event:

@@ -13,7 +13,7 @@ A second call of a method that is run alone, where the first one left something 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from inplace_lint.core.event import Carried, Keeping, Snapshot
 from inplace_lint.domain import tape, traits
@@ -103,14 +103,20 @@ def _used_elsewhere(interp: Interpreter, state: State, receiver: Value, called: 
     for _, part in module_registry.parts(state, receiver):
         instance = state.instance(part)
         if instance is not None and isinstance(instance.cls, ClassValue):
-            for item in interp.context.module(instance.cls.slice.path).outline.items:
-                if item.slice == instance.cls.slice:
-                    found.update(*(other.attributes | other.sets for other in _others(item, called)))
+            found.update(*(other.attributes | other.sets for other in _others(_items(interp, instance.cls), called)))
     return found
 
 
-def _others(item: Definition, called: str) -> Iterator[Definition]:
+def _items(interp: Interpreter, cls: ClassValue) -> list[Definition]:
+    """Return the definitions of a class and of those that it derives from."""
+    mro = [base for base in interp.context.mro(cls) if isinstance(base, ClassValue)]
+    files = [(base, interp.context.module(base.slice.path).outline.items) for base in mro]
+    return [item for base, items in files for item in items if item.slice == base.slice]
+
+
+def _others(items: Sequence[Definition], called: str) -> Iterator[Definition]:
     """Yield the methods of a class that neither its constructor nor a call of an instance runs."""
-    run = reachable({called}, {part.member: part.attributes for part in item.methods})
-    run |= may_write.set_up_methods(item)
-    return (part for part in item.methods if part.member not in run and part.name not in run)
+    methods = [part for item in items for part in item.methods]
+    run = reachable({called}, {part.member: part.attributes for part in reversed(methods)})
+    run |= frozenset().union(*map(may_write.set_up_methods, items))
+    return (part for part in methods if part.member not in run and part.name not in run)

@@ -83,6 +83,7 @@ class ValueKind(Word):
     DTYPE = "dtype"
     DEVICE = "device"
     FLOATING = "floating"
+    NUMBERS = "numbers"  # an object whose attributes are numbers
     UNKNOWN = "unknown"
 
 

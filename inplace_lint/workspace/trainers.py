@@ -40,7 +40,8 @@ class Trainers:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         trees = Trees(graph)
-        self._evaluation, self._parameters = Evaluation(graph, trees), Parameters(graph, trees)
+        self._evaluation = Evaluation(graph, trees)
+        self._parameters = Parameters(graph, trees, self._evaluation)
         self._leads = Leads(graph, trees, self._evaluation, self._trains_class)
         self._recorded = Recorded(graph, self._evaluation, self._leads)
 
@@ -50,6 +51,8 @@ class Trainers:
             return False
         owner, _, name = (asks.name or "").rpartition(".")
         method = (asks.path, owner, name) if owner else (asks.path, asks.owner, asks.method)
+        if asks.ran:
+            return self._leads.of(*method) is Lead.TRAINING or not self._is_used(method)
         if method[2] and not self._through(method, number=asks.number, plain=asks.name is not None):
             return False
         return asks.name is None or bool(owner) or self._train((asks.path, asks.name), asks.number)
@@ -72,6 +75,11 @@ class Trainers:
             return False
         lead = self._leads.of(path, owner, name)
         return lead in _SEEN or (lead is Lead.OPEN and (number or not plain))
+
+    def _is_used(self, method: tuple[str, str, str]) -> bool:
+        """Check whether the project certainly has all uses of a function or method, and there are some."""
+        path, owner, name = method
+        return bool(self._evaluation.all_uses(path, name, member=bool(owner)))
 
     def record(self, asks: Asks) -> bool | None:
         """Check whether somebody may call what was run alone where gradients are recorded; None if it is handed on."""

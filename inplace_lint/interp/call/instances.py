@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import Instance
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Bound, Builtin, ClassValue, Closure, Const, Dotted, Partial, Ref, Sym
+from inplace_lint.domain.values import Bound, Builtin, ClassValue, Closure, Const, Dotted, Partial, Ref, Sym, Value
 from inplace_lint.interp.call import closures, construction_summary, hooks, module_registry
 from inplace_lint.interp.call.library_bases import fill, library_base, library_init, prepare_container, prepare_mapping
 from inplace_lint.interp.call.module_containers import run_in_order
@@ -157,6 +157,9 @@ def _call(interp: Interpreter, frame: Frame, state: State, ref: Ref, arguments: 
     instance = state.instance(ref)
     assert instance is not None
     if isinstance(instance.cls, Dotted):
+        override = _override(interp, ref, instance)
+        if override is not None:
+            return interp.call(frame, state, override, arguments, at)
         if instance.children is not None:
             return run_in_order(interp, frame, state, instance, arguments, at)
         return interp.apply_op(frame, state, instance.cls.name, arguments, at, instance=ref)
@@ -166,11 +169,7 @@ def _call(interp: Interpreter, frame: Frame, state: State, ref: Ref, arguments: 
     framework = interp.context.is_module(instance.cls)
     method = interp.lookup(state, instance.cls, framework.calls) if framework is not None else None
     if isinstance(method, Closure):
-        # A forward that was set on the instance itself takes precedence over that of its class.
-        override = instance.attrs.get(framework.calls) if framework is not None else None
-        override = (
-            None if override == ref else override
-        )  # `net.forward = torch.compile(net)` calls what was there before
+        override = _override(interp, ref, instance)
         return interp.call(frame, state, override or Bound(ref, method), arguments, at)
     if instance.children is not None:
         return run_in_order(interp, frame, state, instance, arguments, at)
@@ -178,6 +177,16 @@ def _call(interp: Interpreter, frame: Frame, state: State, ref: Ref, arguments: 
     if base is not None:
         return interp.apply_op(frame, state, base, arguments, at, instance=ref)
     return unknown_call(interp, frame, state, ref, arguments, at)
+
+
+def _override(interp: Interpreter, ref: Ref, instance: Instance) -> Value | None:
+    """
+    Return the forward that was set on an instance itself, which takes precedence over that of its class.
+
+    `net.forward = torch.compile(net)` calls what was there before.
+    """
+    override = instance.attrs.get(interp.context.default().framework.calls)
+    return None if override == ref else override
 
 
 def _own_call(interp: Interpreter, state: State, cls: ClassValue) -> Closure | None:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from inplace_lint.domain import origins, traits, unknown_history
 from inplace_lint.domain.heap import DictObject, ListObject
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NodeId, Ref, Sym, Value
+from inplace_lint.domain.values import NONE, Bound, Closure, NodeId, Ref, Sym, Value
 from inplace_lint.interp.call import module_registry
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
@@ -96,9 +96,20 @@ def _call_wrapped(
     )
     inner = state.fork()
     given = tuple(materialise.supposed(inner, value, passes) for value in arguments.positional)
+    called = _called_before(interp, state, wrapped, function)
     with interp.fuel.scope(paths=1):
-        made = interp.call(frame, inner, wrapped, replace(arguments, positional=given, exprs={}), at)
+        made = interp.call(frame, inner, called, replace(arguments, positional=given, exprs={}), at)
     return (made[0][0], (made[0][1],)) if made else (state, ())
+
+
+def _called_before(interp: Interpreter, state: State, module: Ref, function: Value) -> Value:
+    """Return what a call of a module ran before the function took the place of its forward; else the module."""
+    instance = state.instance(module)
+    framework = None if instance is None else interp.context.is_module(instance.cls)
+    if instance is None or framework is None or instance.attrs.get(framework.calls) != function:
+        return module
+    method = interp.lookup(state, instance.cls, framework.calls)
+    return Bound(module, method) if isinstance(method, Closure) else NONE
 
 
 def _hand_unknown(state: State, value: Sym) -> None:

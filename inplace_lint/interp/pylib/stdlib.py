@@ -10,7 +10,20 @@ from msgspec.structs import replace
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Names, Tensor, alike
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Builtin, Const, Dotted, ModuleValue, Partial, Ref, Sym, Tuple, Value
+from inplace_lint.domain.values import (
+    NONE,
+    Bound,
+    Builtin,
+    Closure,
+    Const,
+    Dotted,
+    ModuleValue,
+    Partial,
+    Ref,
+    Sym,
+    Tuple,
+    Value,
+)
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Results
@@ -90,6 +103,15 @@ def _partial(_interp: Interpreter, _frame: Frame, state: State, arguments: Argum
     if not arguments.positional:
         return [(state, NONE)]
     return [(state, Partial(arguments.positional[0], arguments.positional[1:], arguments.keywords))]
+
+
+def _method(_interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, at: int) -> Results:
+    """Bind a function to an object: `net.forward = types.MethodType(forward, net)`."""
+    match arguments.positional:
+        case (Closure() as function, receiver):
+            return [(state, Bound(receiver, function))]
+        case _:
+            return [(state, state.symbols.sym((origins.STANDARD_LIBRARY, "types.MethodType", state.fresh(), at)))]
 
 
 def _environment(_interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
@@ -264,6 +286,7 @@ _HANDLERS: dict[str, Callable[[Interpreter, Frame, State, Arguments, int], Resul
     **dict.fromkeys((*(f"{module}.tqdm" for module in _BARS), "rich.progress.track"), _progress),
     "os.getenv": _environment,
     "os.environ.get": _environment,
+    "types.MethodType": _method,
     "typing.cast": _cast,
     "typing_extensions.cast": _cast,
     "dataclasses.fields": _fields,

@@ -25,6 +25,7 @@ from inplace_lint.domain.values import (
 from inplace_lint.interp.call import enums
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.transfer import materialise
+from inplace_lint.knowledge.facts import Facts
 
 _LISTS: dict[str, type] = {"list": list, "set": set, "deque": collections.deque}
 
@@ -58,11 +59,7 @@ def is_a(interp: Interpreter, state: State, value: Value, cls: Value) -> bool | 
     name = cls.name.rpartition(".")[2] if isinstance(cls, Dotted | Builtin) else ""
     facts = materialise.framework_of(interp, state, value)
     if facts is not None:
-        return (
-            True
-            if isinstance(cls, Dotted) and facts.canonical(cls.name) == facts.framework.tensor
-            else (None if isinstance(cls, Dotted | Sym) else False)
-        )
+        return _is_tensor_of(interp, state, facts, value, cls)
     instance = state.instance(value)
     if instance is not None:
         mro = interp.context.mro(instance.cls)
@@ -76,6 +73,18 @@ def is_a(interp: Interpreter, state: State, value: Value, cls: Value) -> bool | 
     if isinstance(value, ClassValue | Dotted | Partial | Builtin):
         return _is_callable_kind(interp, value, name)
     return _is_builtin(state, value, name)
+
+
+def _is_tensor_of(interp: Interpreter, state: State, facts: Facts, value: Value, cls: Value) -> bool | None:
+    """Say whether a tensor is of a class: of the framework's tensors, or of its parameters."""
+    if not isinstance(cls, Dotted):
+        return None if isinstance(cls, Sym) else False
+    if facts.canonical(cls.name) == facts.framework.tensor:
+        return True
+    tensor, forms = state.tensor(value), interp.context.forms(cls.name)
+    if tensor is None or not forms or forms[0].act != "parameter":
+        return None
+    return True if tensor.param else False if tensor.leaf is False else None
 
 
 def derives(interp: Interpreter, value: Value, cls: Value) -> bool | None:

@@ -26,6 +26,7 @@ _KINDS = {
     **dict.fromkeys(("int", "rank", "size", "float"), "number"),
     **dict.fromkeys(("list", "tuple"), "sequence"),
     "bool": "",
+    "numbers": "array",
     "str": "str",
 }
 _MAYBE = ReturnFact("maybe")

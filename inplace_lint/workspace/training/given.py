@@ -32,10 +32,19 @@ from msgspec import Struct
 
 from inplace_lint.core.remembered import remembered
 from inplace_lint.knowledge.facts import framework, frameworks
-from inplace_lint.workspace.evaluation import MOST, Trees
+from inplace_lint.workspace.evaluation import MOST, Evaluation, Trees
 from inplace_lint.workspace.import_graph import Graph
 from inplace_lint.workspace.training.fields import Stored, Stores
-from inplace_lint.workspace.training.passed import Bound, Function, Handed, Passed, functions_in, within
+from inplace_lint.workspace.training.passed import (
+    Bound,
+    Function,
+    Handed,
+    Passed,
+    functions_in,
+    is_step,
+    settings_of,
+    within,
+)
 from inplace_lint.workspace.training.uses import last_word
 
 _MOST = 60  # files that import a function, which are parsed; one that more of them do is used for many things
@@ -66,6 +75,7 @@ class Parameters(Struct, dict=True):
 
     graph: Graph
     trees: Trees
+    evaluation: Evaluation
 
     @remembered
     def is_data(self, part: _Part, key: str = "") -> bool:
@@ -119,11 +129,14 @@ class Parameters(Struct, dict=True):
         return Stores(self._tree(path))
 
     def _from_outside(self, part: _Part, *, started: bool) -> Passed:
-        """Return what a parameter is that no call passes; a module that is trained as a whole is called on data."""
-        path, qualname, _ = part
+        """Return what a parameter is that no call passes; what is trained as a whole, or trains, is called on data."""
+        path, qualname, param = part
         owner, _, name = qualname.rpartition(".")
         bases = next((cls.bases for cls in ast.walk(self._tree(path)) if _is_class(cls, owner)), [])
         if not started and name in _called() and not _whole().isdisjoint(map(last_word, bases)):
+            return Passed.DATA
+        function = None if started else _find(self._tree(path), qualname)
+        if function is not None and is_step(function, param):
             return Passed.DATA
         return Passed.HANDED if self._is_side(part, started=started) else Passed.UNKNOWN
 
@@ -158,7 +171,7 @@ class Parameters(Struct, dict=True):
 
     @remembered
     def _passed(self, part: _Part) -> tuple[Handed, ...]:
-        """Return what each call passes for a parameter."""
+        """Return what each call passes for a parameter; in evaluation only data says what it is for."""
         path, qualname, _ = part
         place = self._place(part)
         if place is None:
@@ -168,7 +181,13 @@ class Parameters(Struct, dict=True):
         paths = [path, *(user for user, known in users.items() if not known.isdisjoint({owner or name, "", "*"}))]
         if len(paths) > _MOST:
             return ()
-        return tuple(handed for user in paths for handed in self._calls(user).passed(user, place))
+        found = (handed for user in paths for handed in self._calls(user).passed(user, place))
+        return tuple(one for one in found if one.kind is Passed.DATA or not self._evaluates(path, one, place))
+
+    def _evaluates(self, path: str, handed: Handed, place: _Place) -> bool:
+        """Check whether a function that passes something does so in evaluation only."""
+        file, qualname = handed.within
+        return not place.makes and self.evaluation.uses(path, file, qualname.rpartition(".")[2], place.word)
 
     @remembered
     def _calls(self, path: str) -> _Calls:
@@ -215,7 +234,7 @@ class _Calls:
         self.path, self._imported = path, imported
         self.imports = _imports(tree)
         self.functions = _functions(tree, self.imports)
-        self.settings = dict(_settings(tree))
+        self.settings = dict(settings_of(tree))
         self.scopes = dict(functions_in(tree))
         self.names: dict[ast.AST, str] = {node: name for name, node in self.scopes.items()}
         self.calls: dict[str, list[tuple[ast.AST, ast.Call]]] = {}
@@ -362,32 +381,6 @@ def _imports(tree: ast.Module) -> dict[str, str]:
             case _:
                 pass
     return found
-
-
-def _settings(tree: ast.Module) -> Iterator[tuple[ast.AST, frozenset[str]]]:
-    """Yield the methods of classes, with the attributes that these assign nothing but numbers, texts and the like."""
-    for cls in (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)):
-        methods = [node for node in cls.body if isinstance(node, Function)]
-        plain: set[ast.expr] = set()
-        for method in methods:
-            known = _plain_parameters(method) if method.name == "__init__" else frozenset()
-            for node in ast.walk(method):
-                if isinstance(node, ast.Assign) and (
-                    isinstance(node.value, ast.Constant) or last_word(node.value) in known
-                ):
-                    plain.update(node.targets)
-        stored = [node for node in ast.walk(cls) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)]
-        others = {node.attr for node in stored if node not in plain}
-        settings = frozenset(node.attr for node in stored if node.attr not in others)
-        yield from ((method, settings) for method in methods)
-
-
-def _plain_parameters(function: Function) -> frozenset[str]:
-    """Return the parameters whose defaults are numbers, texts and the like."""
-    given = function.args
-    pairs = [*zip(reversed([*given.posonlyargs, *given.args]), reversed(given.defaults), strict=False)]
-    pairs += ((param, value) for param, value in zip(given.kwonlyargs, given.kw_defaults, strict=True) if value)
-    return frozenset(param.arg for param, value in pairs if isinstance(value, ast.Constant) and value.value is not None)
 
 
 def _functions(tree: ast.Module, imports: Iterable[str]) -> frozenset[str]:

@@ -21,6 +21,7 @@ from inplace_lint.knowledge.facts import framework, frameworks, load
 from inplace_lint.workspace.training.uses import last_word
 
 _NUMBERS = frozenset({"bool", "float", "int", "len", "range", "str"})  # Python's own functions that return no tensor
+_CLEARING = frozenset({"zero_module", "optimizer_zero"})
 _DEEPEST = 10  # expressions and variables that lead to each other
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -299,8 +300,50 @@ def _is_factory(known: str, name: str) -> bool:
 
 
 def _trains(body: Sequence[ast.stmt], target: ast.expr) -> bool:
-    """Check whether backward runs in a loop, from another value than its own: it goes through batches of a training."""
+    """Check whether backward runs in a loop, or function, from another value than its own: that is one of a batch."""
     own = {node.id for node in ast.walk(target) if isinstance(node, ast.Name)}
     nodes = (inner for node in body for inner in ast.walk(node))
     calls = [node.func for node in nodes if isinstance(node, ast.Call) and last_word(node.func) == "backward"]
     return any(not (isinstance(call, ast.Attribute) and last_word(call.value) in own) for call in calls)
+
+
+def settings_of(tree: ast.Module) -> Iterator[tuple[ast.AST, frozenset[str]]]:
+    """Yield the methods of classes, with the attributes that these assign nothing but numbers, texts and the like."""
+    for cls in (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)):
+        methods = [node for node in cls.body if isinstance(node, Function)]
+        plain: set[ast.expr] = set()
+        for method in methods:
+            known = _plain_parameters(method) if method.name == "__init__" else frozenset()
+            for node in ast.walk(method):
+                if isinstance(node, ast.Assign) and (
+                    isinstance(node.value, ast.Constant) or last_word(node.value) in known
+                ):
+                    plain.update(node.targets)
+        stored = [node for node in ast.walk(cls) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)]
+        others = {node.attr for node in stored if node not in plain}
+        settings = frozenset(node.attr for node in stored if node.attr not in others)
+        yield from ((method, settings) for method in methods)
+
+
+def _plain_parameters(function: Function) -> frozenset[str]:
+    """Return the parameters whose defaults are numbers, texts and the like."""
+    given = function.args
+    pairs = [*zip(reversed([*given.posonlyargs, *given.args]), reversed(given.defaults), strict=False)]
+    pairs += ((param, value) for param, value in zip(given.kwonlyargs, given.kw_defaults, strict=True) if value)
+    return frozenset(param.arg for param, value in pairs if isinstance(value, ast.Constant) and value.value is not None)
+
+
+def is_step(function: Function, param: str) -> bool:
+    """Check whether a function runs a backward and drops gradients: its parameter is what something is trained on."""
+    calls = (node.func for node in within(function) if isinstance(node, ast.Call))
+    clearing = any(isinstance(call, ast.Attribute) and clears(call.attr) for call in calls)
+    return clearing and _trains(function.body, ast.Name(param))
+
+
+@cache
+def clears(name: str) -> bool:
+    """Check whether a method of a name is one by which an optimizer or module drops gradients."""
+    owners = (
+        (known, owner) for known in frameworks() for owner in (framework(known).module, *framework(known).optimizers)
+    )
+    return any(form.act in _CLEARING for known, owner in owners for form in load(known).forms(f"{owner}.{name}"))
