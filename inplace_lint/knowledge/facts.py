@@ -280,6 +280,12 @@ def load(name: str, version: str | None = None, own: tuple[OwnFact, ...] = ()) -
     return Facts(framework(name, version), version, own)
 
 
+@cache
+def newest(name: str) -> Facts:
+    """Return the tables of a framework at the newest version, which are read once for all that ask."""
+    return load(name)
+
+
 def framework(name: str, version: str | None = None) -> Framework:
     """
     Return what is particular to a framework at a version; a flag may be the range of versions in which it is set.
