@@ -57,6 +57,17 @@ def children(state: State, instance: Instance) -> Children:
             return Children((), exact=False)
 
 
+def named(state: State, instance: Instance, name: str) -> Value | None:
+    """Return the module that a container has under a name; None if it is no container, or has none."""
+    return None if instance.children is None else dict(children(state, instance).pairs).get(name)
+
+
+def by_position(inner: DictObject, index: Value) -> ListObject | None:
+    """Return the named modules of a container as a list, if an index asks for a position; None if it is a key."""
+    is_position = isinstance(index, SliceValue) or (isinstance(index, Const) and type(index.value) is int)
+    return ListObject(tuple(inner.items.values()), inner.exact) if is_position else None
+
+
 def item(state: State, instance: Instance, inner: ListObject, index: Value) -> Value:
     """Return an item or a slice of a container that is indexed by position."""
     if (
@@ -78,8 +89,13 @@ def extend(state: State, container: Ref, values: tuple[Value, ...], *, exact: bo
     """Append modules to a list-like container."""
     instance = state.instance(container)
     inner = state.object(instance.children) if instance is not None and instance.children is not None else None
-    if instance is not None and instance.children is not None and isinstance(inner, ListObject):
+    if instance is None or instance.children is None:
+        return
+    if isinstance(inner, ListObject):
         state.put(instance.children, ListObject(inner.items + values, inner.exact and exact, inner.kind))
+    elif isinstance(inner, DictObject):
+        named = {str(position): value for position, value in enumerate(values, len(inner.items))}
+        state.put(instance.children, replace(inner, items={**inner.items, **named}, exact=inner.exact and exact))
 
 
 def insert(state: State, container: Ref, index: Value, value: Value) -> None:
@@ -100,9 +116,11 @@ def put(state: State, container: Ref, name: object, value: Value) -> None:
     inner = state.object(instance.children)
     if isinstance(inner, DictObject):
         state.put(instance.children, DictObject({**inner.items, name: value}, inner.exact, inner.default))
-    elif isinstance(inner, ListObject):
-        # Of named modules in a sequence, only the order is kept.
+    elif isinstance(inner, ListObject) and name == str(len(inner.items)):
         state.put(instance.children, ListObject((*inner.items, value), inner.exact, inner.kind))
+    elif isinstance(inner, ListObject):
+        named = {str(position): item for position, item in enumerate(inner.items)}
+        state.put(instance.children, DictObject({**named, name: value}, inner.exact))
 
 
 def condensed(state: State, items: tuple[Value, ...]) -> tuple[Value, ...]:

@@ -35,7 +35,7 @@ from inplace_lint.domain.values import (
     Tuple,
     Value,
 )
-from inplace_lint.interp.call import closures, enums, module_registry
+from inplace_lint.interp.call import closures, enums, module_containers, module_registry
 from inplace_lint.interp.call.library_bases import is_method, library_method, takes_class
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.expr import environment, own_names, tensor_attributes
@@ -227,7 +227,8 @@ def _of_instance(
         return [(state, state.new(DictObject(dict(module_registry.direct(state, instance)))))]
     resolved = lookup(interp, state, instance.cls, name)
     if resolved is None:
-        own = None if _is_special(name) else special(interp, frame, state, value, "__getattr__", (Const(name),), at)
+        dunder = name.startswith("__") and name.endswith("__")
+        own = None if dunder else special(interp, frame, state, value, "__getattr__", (Const(name),), at)
         if own is not None:
             return own
         method = _of_mapping(state, value, name)
@@ -267,10 +268,6 @@ def special(
     return interp.call(frame, state, Bound(value, method), Arguments(arguments), at)
 
 
-def _is_special(name: str) -> bool:
-    return name.startswith("__") and name.endswith("__")
-
-
 def _of_mapping(state: State, value: Ref, name: str) -> Builtin | None:
     """Return a method of the dict behind an object whose class derives from one."""
     mapping = state.trait(traits.MAPPING, value.id)
@@ -281,12 +278,15 @@ def _of_mapping(state: State, value: Ref, name: str) -> Builtin | None:
 
 def _by_getattr(interp: Interpreter, state: State, value: Ref, instance: Instance, name: str) -> Value:
     """
-    Return what an unknown attribute is: for a class with `__getattr__ = dict.get`, an item.
+    Return what an unknown attribute is: of a container, a module; for a class with `__getattr__ = dict.get`, an item.
 
     `self.__getattr__(f"layer{i}")` asks for an attribute by its name.
     """
     if name in _GETTERS:
         return Partial(Builtin("getattr"), (value,), ())
+    child = module_containers.named(state, instance, name)
+    if child is not None:
+        return child
     mapping = state.trait(traits.MAPPING, value.id)
     inner = None if mapping is None else state.object(mapping)
     if isinstance(inner, DictObject) and name in inner.items and lookup(interp, state, instance.cls, "__getattr__"):

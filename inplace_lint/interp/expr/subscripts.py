@@ -300,8 +300,11 @@ def _from_instance(
 ) -> Results:
     if instance.children is not None:
         inner: Object | None = state.object(instance.children)
-        if isinstance(inner, ListObject):
-            return [(state, module_containers.item(state, instance, inner, index))]
+        listed = inner if isinstance(inner, ListObject) else None
+        if isinstance(inner, DictObject):
+            listed = module_containers.by_position(inner, index)
+        if listed is not None:
+            return [(state, module_containers.item(state, instance, listed, index))]
         if isinstance(inner, DictObject):
             return [(state, _from_dict(state, value, inner, index))]
     results: Results = []
