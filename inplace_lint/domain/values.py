@@ -216,10 +216,12 @@ NAMES = "vars"  # the builtin that is the mapping of the names of a module, or o
 
 
 def is_key(value: Value) -> bool:
-    """Check whether a value can be the key of a known dict: a constant, class, tuple of these, a parameter's name."""
+    """Check whether a value can be the key of a known dict: a constant, class, object, tuple of these, a name."""
     if isinstance(value, Tuple):
         return value.exact and all(not isinstance(item, Sym) and is_key(item) for item in value.items)
-    return isinstance(value, Const | Dotted | ClassValue | Builtin) or (isinstance(value, Sym) and value.kind == "name")
+    return isinstance(value, Const | Dotted | ClassValue | Builtin | Ref) or (
+        isinstance(value, Sym) and value.kind == "name"
+    )
 
 
 def may_be_key(value: Value) -> bool:
@@ -247,4 +249,4 @@ def key_of(value: Value) -> object:
 
 def of_key(key: object) -> Value:
     """Return the value that a key of a dict stands for."""
-    return key if isinstance(key, Dotted | ClassValue | Builtin | Tuple | Sym) else Const(key)
+    return key if isinstance(key, Dotted | ClassValue | Builtin | Ref | Tuple | Sym) else Const(key)

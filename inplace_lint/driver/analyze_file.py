@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
@@ -85,15 +84,9 @@ class FileResult(Struct, frozen=True):
     part: frozenset[str] | None = None
 
 
-@cache
-def facts_for(name: str, version: str | None, own: tuple[OwnFact, ...] = ()) -> facts.Facts:
-    """Return the tables of a framework, read once in a process."""
-    return facts.load(name, version, own)
-
-
 def packages() -> tuple[str, ...]:
     """Return the packages that a file must mention to be worth checking."""
-    return tuple(package for name in facts.frameworks() for package in facts_for(name, None).framework.packages)
+    return tuple(package for name in facts.frameworks() for package in facts.framework(name).packages)
 
 
 def check_file(
@@ -116,7 +109,7 @@ def check_file(
     Raises: SyntaxError when neither `ast` nor LibCST reads the file.
     """
     clock = Clock()
-    known = {name: facts_for(name, options.version(name), options.own) for name in facts.frameworks()}
+    known = {name: facts.tables(name, options.version(name), options.own) for name in facts.frameworks()}
     read, outlined = _read(path, source, project, options)
     clock.lap("outline")
     used, project = _frameworks(outlined, known), project or alone()

@@ -16,12 +16,10 @@ import contextlib
 import hashlib
 import json
 import sqlite3
-import sys
 import time
 import zlib
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,6 +27,7 @@ from msgspec import DecodeError
 
 from inplace_lint.driver.entry import Entry, packed, unpacked
 from inplace_lint.driver.kept import KeptFiles
+from inplace_lint.knowledge.locate import digest_of_code
 from inplace_lint.workspace.claims import COARSE, Claim, Question
 from inplace_lint.workspace.import_statements import Statement
 
@@ -352,17 +351,7 @@ def _claim(row: tuple[Any, ...]) -> Claim | None:
 
 def context_of(facts: str, settings: Sequence[str | None]) -> str:
     """Return a digest of all that results depend on besides the files: facts, settings, this code, this Python."""
-    return hashlib.sha256(json.dumps([facts, *settings, _code()]).encode()).hexdigest()
-
-
-@lru_cache(maxsize=1)
-def _code() -> str:
-    """Return a digest of this code and this Python."""
-    total = hashlib.sha256(repr(sys.version_info[:3]).encode())
-    package = Path(__file__).parents[1]
-    for path in sorted(package.rglob("*.py")):
-        total.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes())
-    return total.hexdigest()
+    return hashlib.sha256(json.dumps([facts, *settings, digest_of_code()]).encode()).hexdigest()
 
 
 def mark(folder: Path) -> None:

@@ -281,9 +281,9 @@ def load(name: str, version: str | None = None, own: tuple[OwnFact, ...] = ()) -
 
 
 @cache
-def newest(name: str) -> Facts:
-    """Return the tables of a framework at the newest version, which are read once for all that ask."""
-    return load(name)
+def tables(name: str, version: str | None = None, own: tuple[OwnFact, ...] = ()) -> Facts:
+    """Return what `load` returns, which is read once in a process for all that ask."""
+    return load(name, version, own)
 
 
 def framework(name: str, version: str | None = None) -> Framework:

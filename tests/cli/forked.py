@@ -23,6 +23,8 @@ from functools import cache
 from pathlib import Path
 from typing import IO, NamedTuple
 
+from inplace_lint.knowledge import facts, locate
+
 ROOT = Path(__file__).resolve().parents[2]
 _SECONDS = 1500
 # What CPython reads before the first line of a program runs, and cannot be changed later.
@@ -147,13 +149,16 @@ def become(folder: str, environment: Mapping[str, str], streams: Sequence[int]) 
 
 
 def _import_the_tool() -> None:
-    """Import what a check, a fix and a report import; nothing of these is run."""
+    """Import what a check, a fix and a report import, and read the tables; nothing else of these is run."""
     for name in ("cli", "driver", "fix", "frontend", "interp", "live.confirm", "policy", "report", "rules"):
         package = importlib.import_module(f"inplace_lint.{name}")
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             importlib.import_module(module.name)
     for name in ("rich.console", "rich.progress", "rich.syntax", "rich.text"):
         importlib.import_module(name)
+    for name in facts.frameworks():
+        assert facts.tables(name).rows
+    locate.digest_of_code()
     gc.freeze()  # a collection in a fork would copy all pages
 
 

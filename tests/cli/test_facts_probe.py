@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from tests.live import imported
+
 MODULE = """\
 import torch
 from torch import Tensor
@@ -173,7 +175,8 @@ def probe(lint, folder):
     (folder / "my_ops.py").write_text(MODULE)
 
     def run(name, *words):
-        return lint("facts", "probe", name, "--python", sys.executable, *words)
+        framework = "paddle" if name.startswith("my_layers") else "torch"
+        return lint("facts", "probe", name, "--python", imported.python(framework), *words)
 
     return run
 
@@ -301,7 +304,7 @@ def test_an_entry_takes_the_place_of_the_older_one(probe, folder):
 
 def test_facts_are_added_to_a_file_that_a_project_can_name(probe, lint, folder):
     for name in ("scaled_", "raw_"):
-        assert probe(f"my_ops:{name}", "-o", "ops.jsonl").out == ""
+        assert lint("facts", "probe", f"my_ops:{name}", "--python", sys.executable, "-o", "ops.jsonl").out == ""
     assert len((folder / "ops.jsonl").read_text().splitlines()) == 2
     (folder / "my_ops.py").unlink()
     (folder / "inplace-lint.toml").write_text('facts = ["ops.jsonl"]\n')

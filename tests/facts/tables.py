@@ -6,8 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from inplace_lint.driver.analyze_file import facts_for
-from inplace_lint.knowledge.facts import Rows
+from inplace_lint.knowledge.facts import Rows, tables
 
 FOLDER = Path(__file__).parents[2] / "rules" / "ops" / "torch"
 AREAS = ("functional", "functions", "modules", "special_linalg", "tensor")
@@ -20,5 +19,5 @@ def rows(area: str) -> list[dict[str, Any]]:
 
 def spelled(framework: str) -> dict[str, Rows]:
     """Give all entries for a framework, those of packs included, by each spelling of their op."""
-    facts = facts_for(framework, None)
+    facts = tables(framework)
     return {**facts.rows, **{name: rows for pack in facts.packs.values() for name, rows in facts.rows_in(pack).items()}}

@@ -2,7 +2,8 @@
 An interpreter that has imported its framework already, for tests that start one for each program that they confirm.
 
 `python()` is a program that is given to `--python`. What starts the process for jobs is forked from a server that has
-imported that framework; all else is the interpreter of the tests. A test of how processes start or end takes
+imported that framework, and so is, with `python("torch")`, what probes an operator; all else is the interpreter of the
+tests. A test of how processes start or end takes
 `sys.executable` itself.
 """
 
@@ -33,20 +34,27 @@ _ASKING = """\
 #!{real} -IS
 import json, os, socket, sys
 words = sys.argv[1:]
-if len(words) == 4 and (words[1], words[3]) == {jobs}:
+framework = words[2] if len(words) == 4 and (words[1], words[3]) == {jobs} else ""
+if words[1:2] == ["probe_main"]:
+    framework = os.path.basename(__file__).partition("-")[2]
+if framework:
     server = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    server.connect(os.path.join(os.path.dirname(os.path.realpath(__file__)), words[2]))
+    server.connect(os.path.join(os.path.dirname(os.path.realpath(__file__)), framework))
     socket.send_fds(server, [json.dumps([words, os.getcwd(), dict(os.environ)]).encode()], [0, 1, 2])
     sys.exit(int(server.recv(64) or 1))
 os.execv({real!r}, [{real!r}, *words])
 """
 
 
-@cache
-def python() -> str:
-    """Return the path of the interpreter; its servers end with this process."""
+def python(framework: str = "") -> str:
+    """Return the path of the interpreter, for the probes of one `framework` too; its servers end with this process."""
     if sys.platform != "linux":
         return sys.executable
+    return str(_folder() / f"python-{framework}".removesuffix("-"))
+
+
+@cache
+def _folder() -> Path:
     folder = Path(tempfile.mkdtemp(prefix="imported-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "GLOG_minloglevel": "3", "PYTHONDONTWRITEBYTECODE": "1"}
@@ -59,10 +67,10 @@ def python() -> str:
         server = subprocess.Popen(command, cwd=forked.ROOT, stdin=subprocess.PIPE, env=environment, pass_fds=[handle])
         listener.close()
         atexit.register(server.communicate)
-    path = folder / "python"
-    path.write_text(_ASKING.format(real=sys.executable, jobs=_JOBS), encoding="utf-8")
-    path.chmod(0o755)
-    return str(path)
+    for path in (folder / "python", *(folder / f"python-{framework}" for framework in _FRAMEWORKS)):
+        path.write_text(_ASKING.format(real=sys.executable, jobs=_JOBS), encoding="utf-8")
+        path.chmod(0o755)
+    return folder
 
 
 def _serve(framework: str, listener: socket.socket) -> None:

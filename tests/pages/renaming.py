@@ -24,8 +24,8 @@ import libcst as cst
 from libcst import matchers as m
 
 from inplace_lint.core.finding import Finding
-from inplace_lint.driver.analyze_file import Options, check_file, facts_for, packages
-from inplace_lint.knowledge.facts import frameworks
+from inplace_lint.driver.analyze_file import Options, check_file, packages
+from inplace_lint.knowledge.facts import framework, frameworks
 from inplace_lint.workspace.claims import reader
 from inplace_lint.workspace.import_resolver import Lookup
 from inplace_lint.workspace.module_store import Project
@@ -41,8 +41,8 @@ _OF_PYTHON = frozenset(
 @cache
 def listed() -> frozenset[str]:
     """Give the names that some framework's `framework.json` lists."""
-    tables = [facts_for(one, None).framework for one in frameworks()]
-    return frozenset(name for one in tables for name in (*one.names, *one.infers))
+    known = [framework(one) for one in frameworks()]
+    return frozenset(name for one in known for name in (*one.names, *one.infers))
 
 
 @cache
@@ -50,12 +50,12 @@ def known_attributes() -> frozenset[str]:
     """Give the names that attributes and methods have in a framework, by its facts, or in Python."""
     found = set(_OF_PYTHON) | listed()
     for name in frameworks():
-        framework, known = facts_for(name, None).framework, spelled(name)
+        table, known = framework(name), spelled(name)
         rows = [row for rows in known.values() for row in rows]
-        found |= {word for op in (*known, *framework.kin) for word in op.split(".")}
+        found |= {word for op in (*known, *table.kin) for word in op.split(".")}
         found |= {argument.split("=")[0].strip("*") for row in rows for argument in row.get("init", ())}
         found |= {word for row in rows for word in re.findall(r"self\.(\w+)", str(row))}
-        found |= {*framework.attributes, *framework.fields, framework.calls, framework.sets_up, framework.requires_grad}
+        found |= {*table.attributes, *table.fields, table.calls, table.sets_up, table.requires_grad}
         found |= {"data", "grad", "training"}
     found |= called_by_templates()
     return frozenset(found)

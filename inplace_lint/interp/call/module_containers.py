@@ -119,8 +119,8 @@ def put(state: State, container: Ref, name: object, value: Value) -> None:
     elif isinstance(inner, ListObject) and name == str(len(inner.items)):
         state.put(instance.children, ListObject((*inner.items, value), inner.exact, inner.kind))
     elif isinstance(inner, ListObject):
-        named = {str(position): item for position, item in enumerate(inner.items)}
-        state.put(instance.children, DictObject({**named, name: value}, inner.exact))
+        before: dict[object, Value] = {str(position): item for position, item in enumerate(inner.items)}
+        state.put(instance.children, DictObject({**before, name: value}, inner.exact))
 
 
 def condensed(state: State, items: tuple[Value, ...]) -> tuple[Value, ...]:

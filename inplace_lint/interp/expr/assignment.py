@@ -95,15 +95,16 @@ def _unpack(
     if star is not None:
         tail = len(items) - star - 1
         middle = values[star : len(values) - tail]
-        exact = isinstance(value, Tuple) and value.exact
+        given = value if isinstance(value, Tuple) else state.object(value)
+        exact = isinstance(given, Tuple | ListObject) and given.exact
         rest: Value = state.new(ListObject(tuple(middle), exact))
         values = [*values[:star], rest, *values[len(values) - tail :]]
     states = [state]
     interp.listeners.spread(state, values)
     sources = source.items if isinstance(source, ir.Sequence) and star is None else (None,) * len(items)
     for item, each, read in zip(items, values, sources, strict=False):
-        given = read if isinstance(item, ir.Subscript | ir.Attr) else None
-        states = [after for path in states for after in assign(interp, frame, path, item, each, given)]
+        named = read if isinstance(item, ir.Subscript | ir.Attr) else None
+        states = [after for path in states for after in assign(interp, frame, path, item, each, named)]
     return states
 
 

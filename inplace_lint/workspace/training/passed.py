@@ -17,7 +17,7 @@ from enum import IntEnum
 from functools import cache
 from typing import NamedTuple
 
-from inplace_lint.knowledge.facts import framework, frameworks, newest
+from inplace_lint.knowledge.facts import framework, frameworks, tables
 from inplace_lint.workspace.training.uses import last_word
 
 _NUMBERS = frozenset({"bool", "float", "int", "len", "range", "str"})  # Python's own functions that return no tensor
@@ -282,20 +282,20 @@ def _arrays() -> frozenset[str]:
 @cache
 def _is_of_tensor(name: str) -> bool:
     """Check whether tensors have a method of a name."""
-    return any(newest(known).forms(f"{framework(known).tensor}.{name}") for known in frameworks())
+    return any(tables(known).forms(f"{framework(known).tensor}.{name}") for known in frameworks())
 
 
 @cache
 def _describes(name: str) -> bool:
     """Check whether tensors have a method or attribute of a name, and what it returns is not differentiable."""
-    forms = [form for known in frameworks() for form in newest(known).forms(f"{framework(known).tensor}.{name}")]
+    forms = [form for known in frameworks() for form in tables(known).forms(f"{framework(known).tensor}.{name}")]
     return bool(forms) and all(form.grads == () or any(one.kind == "value" for one in form.returns) for form in forms)
 
 
 @cache
 def _is_factory(known: str, name: str) -> bool:
     """Check whether a function of a framework makes a leaf that requires no grad by default."""
-    results = [form.returns[-1] for form in newest(known).forms(name) if form.returns]
+    results = [form.returns[-1] for form in tables(known).forms(name) if form.returns]
     return bool(results) and all(one.leaf and one.rg is not None for one in results)
 
 
@@ -346,4 +346,4 @@ def clears(name: str) -> bool:
     owners = (
         (known, owner) for known in frameworks() for owner in (framework(known).module, *framework(known).optimizers)
     )
-    return any(form.act in _CLEARING for known, owner in owners for form in newest(known).forms(f"{owner}.{name}"))
+    return any(form.act in _CLEARING for known, owner in owners for form in tables(known).forms(f"{owner}.{name}"))

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from msgspec import Struct, field
 
 from inplace_lint.effects.mode_conditions import Conditions, Sides, in_evaluation, without_gradients, without_sign
-from inplace_lint.knowledge.facts import framework, frameworks, newest
+from inplace_lint.knowledge.facts import framework, frameworks, tables
 from inplace_lint.knowledge.words import OPERATOR
 
 _OFF = frozenset({"mode:grad=False", "mode:inference"})
@@ -326,7 +326,7 @@ def _neutral() -> frozenset[str]:
 @cache
 def _operators() -> frozenset[str]:
     """Return the last words of the decorators that make operators."""
-    rows = (row for known in frameworks() for row in newest(known).rows.items())
+    rows = (row for known in frameworks() for row in tables(known).rows.items())
     return frozenset(name.rpartition(".")[2] for name, forms in rows if forms[0].get("act") == OPERATOR)
 
 
@@ -335,7 +335,7 @@ def _unrecorded() -> frozenset[str]:
     """Return the last words of the modes without gradients: those of facts, and those that cures spell out."""
     known = [framework(name) for name in frameworks()]
     spelled = [text for one in known for text in (one.says.get("no_grad", ""), one.words.get("infer", "")) if text]
-    rows = (row for name in frameworks() for row in newest(name).rows.items())
+    rows = (row for name in frameworks() for row in tables(name).rows.items())
     off = (name for name, forms in rows if forms[0].get("act") in _OFF)
     return frozenset(text.removesuffix("()").rpartition(".")[2] for text in (*spelled, *off))
 
