@@ -12,7 +12,7 @@ import itertools
 import os
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -164,6 +164,11 @@ class Graph:
         searched = word.encode("utf-8", "surrogatepass")
         return [known for known in self._files(self._package(path)) if searched in self.text(known)]
 
+    def others(self, paths: Collection[str]) -> set[str]:
+        """Return the files that may use some files, without these."""
+        packages = {self._package(path) for path in paths}
+        return {known for package in packages for known in self._files(package)}.difference(paths)
+
     def has(self, path: str, package: str) -> bool:
         """Check whether a file, at `path`, imports a package or module of this name from the project."""
         return self._look_up.resolve(path, package, 0) is not None
@@ -175,8 +180,10 @@ class Graph:
         near: dict[str, int] = {}
         while level and len(found) < _MOST_CALLERS:
             users = {user for target in level for user in known.get(target, ())} - found.keys() - {path}
-            near |= {folder: -_shared(folder, path) for folder in {_folder(user) for user in users} - near.keys()}
-            nearest = sorted(users, key=lambda user: (near[_folder(user)], user))
+            near |= {
+                folder: -_shared(folder, path) for folder in {posixpath.dirname(user) for user in users} - near.keys()
+            }
+            nearest = sorted(users, key=lambda user: (near[posixpath.dirname(user)], user))
             if level == {path} and len(users) > _MOST_CALLERS:
                 nearest = self._leading(path, nearest, known[path])
             found.update(dict.fromkeys(nearest))
@@ -354,10 +361,6 @@ def _leading_names(text: str) -> set[str]:
         if _HINT.search(block):
             writing.add(match[1])
     return reachable(writing, users)
-
-
-def _folder(path: str) -> str:
-    return path.rpartition("/")[0]
 
 
 def _shared(folder: str, path: str) -> int:
