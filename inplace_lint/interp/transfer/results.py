@@ -115,8 +115,8 @@ def _fresh(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Valu
         rg, node = _factory_rg(call, fact), None
     if dtype in {"int", "bool"}:
         rg, node = False, None
-    foreign = not fact.contiguous and _is_of_unknown(call, fact)
-    strided = not fact.contiguous and (fact.contiguous is False or foreign or _is_strided(fact, model))
+    copied = fact.contiguous is False or (not fact.contiguous and _is_of_unknown(call, fact))
+    strided = copied or (not fact.contiguous and _is_strided(fact, model))
     sizes = shapes.of_fact(call.binding, fact.shape)
     strides = shapes.of_elementwise(state, sizes, _first_operand(call)) if strided and fact.contiguous is None else None
     tensor = Tensor(
@@ -128,7 +128,7 @@ def _fresh(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Valu
         exact=exact,
         sizes=sizes,
         strides=strides,
-        contiguous=False if foreign else None if strided and strides is None else strides is None,
+        contiguous=False if copied else None if strided and strides is None else strides is None,
         part=None if strided else (),
         why="" if rg is not None else _why(call),
         framework=call.facts.framework.name,
@@ -160,7 +160,8 @@ def _is_of_unknown(call: Call, fact: ReturnFact) -> bool:
     """
     Check whether a result has the strides of what an unknown call returned: its first operand.
 
-    IMPRECISE: these are taken for ones that are not contiguous, so that nothing is said of what a copy is kept of.
+    IMPRECISE: these are taken for ones that are not contiguous, as are results of which a fact says that they may not
+    be, so that nothing is said of what a copy is kept of.
     """
     op = call.binding.op
     reflected = op.name.rpartition(".")[2].startswith("__r")
