@@ -51,6 +51,8 @@ class Trainers:
             return False
         owner, _, name = (asks.name or "").rpartition(".")
         method = (asks.path, owner, name) if owner else (asks.path, asks.owner, asks.method)
+        if asks.buffers:
+            return not any(self._is_fed_other(asks, given) for given in asks.given)
         if asks.ran:
             return self._leads.of(*method) is Lead.TRAINING or not self._is_used(method)
         if method[2] and not self._through(method, number=asks.number, plain=asks.name is not None):
@@ -68,6 +70,11 @@ class Trainers:
         """Check whether a parameter is one of the call of a class's objects, which the project never records."""
         owner, _, name = given.function.rpartition(".")
         return name in trained() and self._recorded.never(given.path, owner)
+
+    def _is_fed_other(self, asks: Asks, given: Given) -> bool:
+        """Check whether calls of the objects of a class are seen, and none passes what something trained returns."""
+        owner = given.function.rpartition(".")[0]
+        return owner == asks.name and self._parameters.is_trained((given.path, given.function, given.param)) is False
 
     def _through(self, method: tuple[str, str, str], *, number: bool, plain: bool) -> bool:
         """

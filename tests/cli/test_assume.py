@@ -1048,3 +1048,27 @@ def test_warnings_about_what_a_test_does_are_counted_and_not_told(lint, tree, li
     assert lint(".") == QUIET
     (tree / "tested.py").write_text(line + TESTED.format(refused="leaf += 1"))
     assert "error[IPL201]" in lint("--output-format=concise", ".").out
+
+
+LAYERS = """\
+from normal import Normal
+from torch import nn
+
+
+class Prepare:
+    def __init__(self, names, inner):
+        self.layers = nn.ModuleDict({name: Normal() for name in names})
+        self.inner = inner
+
+    def batch(self, batch):
+        return [layer(PASSED) for name, layer in self.layers.items()]
+"""
+
+
+def test_what_only_has_buffers_may_prepare_data_unless_a_call_passes_what_is_trained(lint, tree):
+    (tree / "normal.py").write_text(NORMAL)
+    assert lint("normal.py").out.count("IPL101") == 1
+    (tree / "layers.py").write_text(LAYERS.replace("PASSED", "batch[name]"))
+    assert lint("normal.py")[:2] == QUIET[:2]
+    (tree / "layers.py").write_text(LAYERS.replace("PASSED", "self.inner(batch[name])"))
+    assert lint("normal.py").out.count("IPL101") == 1
