@@ -33,7 +33,7 @@ def with_out_checks(row: Row, calls: Iterable[Call]) -> Row:
 
 
 def _records_out(call: Call) -> bool:
-    """Return whether a call on a leaf that requires grad is not refused, and its `out` has a history."""
+    """Return whether a call on a leaf that requires grad is not refused, and backward runs from its `out`."""
     _, _, slots = call.make("")
     for name in dict.fromkeys(name for name, _ in slots):
         args, kwargs, _ = call.make(name)
@@ -42,10 +42,10 @@ def _records_out(call: Call) -> bool:
                 result = call.function(*args, **kwargs)
             if isinstance(result, torch.Tensor):
                 result = call.function(*args, **{**kwargs, "out": torch.empty_like(result)})
+                torch.autograd.backward([result], [torch.ones_like(result)])
+                return True
         except (RuntimeError, TypeError, ValueError, IndexError):
             continue
-        if isinstance(result, torch.Tensor) and result.requires_grad:
-            return True
     return False
 
 
