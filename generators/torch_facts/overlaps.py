@@ -1,4 +1,4 @@
-"""Which calls refuse to write memory that an operand shares in part."""
+"""Which calls refuse to write memory that an operand shares in part, and which record what they write to `out`."""
 
 from __future__ import annotations
 
@@ -21,14 +21,32 @@ def asks_operands(calls: Sequence[Call]) -> bool:
 
 
 def with_out_checks(row: Row, calls: Iterable[Call]) -> Row:
-    """Note of the `out` of an entry that operands which overlap it are refused."""
+    """Note of the `out` of an entry that operands which overlap it are refused, and that it takes up a history."""
     written = [write for write in row.get("writes", ()) if write["to"] == "out"]
-    if not written or not _all_refused(_of_out(call) for call in islice(calls, _ENOUGH)):
+    if not written:
         return row
-    noted = [
-        {**write, "checks": [*write["checks"], "operands"]} if write in written else write for write in row["writes"]
-    ]
+    tried = list(islice(calls, _ENOUGH))
+    more = ["operands"] if _all_refused(map(_of_out, tried)) else []
+    more += ["recorded"] if any(map(_records_out, tried)) else []
+    noted = [{**write, "checks": [*write["checks"], *more]} if write in written else write for write in row["writes"]]
     return {**row, "writes": noted}
+
+
+def _records_out(call: Call) -> bool:
+    """Return whether a call on a leaf that requires grad is not refused, and backward runs from its `out`."""
+    _, _, slots = call.make("")
+    for name in dict.fromkeys(name for name, _ in slots):
+        args, kwargs, _ = call.make(name)
+        try:
+            with torch.no_grad():
+                result = call.function(*args, **kwargs)
+            if isinstance(result, torch.Tensor):
+                result = call.function(*args, **{**kwargs, "out": torch.empty_like(result)})
+                torch.autograd.backward([result], [torch.ones_like(result)])
+                return True
+        except (RuntimeError, TypeError, ValueError, IndexError):
+            continue
+    return False
 
 
 def _all_refused(tried: Iterable[list[bool | None]]) -> bool:

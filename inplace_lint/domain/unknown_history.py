@@ -62,7 +62,12 @@ def has_no_gradient(state: State, value: Sym, depth: int = 0) -> bool:
     """Check whether an unknown value, or all that it was computed of, is known to have no gradient."""
     if state.has_trait(traits.NO_GRADIENT, value.id) or _is_data(state, value) or is_truth(state, value):
         return True
-    within = [part for part in parts(state, value) if part.kind not in NOT_TENSORS] if depth < _DEEPEST else []
+    # A sequence is no tensor, but one of numbers says what its items are.
+    within = [
+        part
+        for part in (parts(state, value) if depth < _DEEPEST else ())
+        if part.kind not in NOT_TENSORS or state.has_trait(traits.NO_GRADIENT, part.id)
+    ]
     return bool(within) and all(has_no_gradient(state, part, depth + 1) for part in within)
 
 

@@ -8,15 +8,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from msgspec import Struct, field
-from msgspec.structs import replace
 
 from inplace_lint.config.pins import pinned
 from inplace_lint.config.settings import Settings
 from inplace_lint.core.errors import UnreadableError
-from inplace_lint.core.finding import Asks, Certainty, Finding, Severity
+from inplace_lint.core.finding import Finding, Severity
 from inplace_lint.core.span import Span
 from inplace_lint.driver.after_edit import Earlier
 from inplace_lint.driver.check_task import Checked, Task, framework_names
@@ -26,6 +25,7 @@ from inplace_lint.driver.kept import KeptFiles
 from inplace_lint.driver.merge_findings import is_agreed, merged
 from inplace_lint.driver.shard import Shard, part
 from inplace_lint.driver.store import Key, Store, ValidResults, context_of
+from inplace_lint.driver.trained import with_trained
 from inplace_lint.knowledge.locate import digest_of_facts
 from inplace_lint.policy import assumed, suppress
 from inplace_lint.rules import BUILT_IN, RULE_OF, RULES, TEXT_RULES
@@ -34,9 +34,6 @@ from inplace_lint.rules.text import UNUSED_SUPPRESSION
 from inplace_lint.workspace import files, import_graph, notebook
 from inplace_lint.workspace.claims import digest
 from inplace_lint.workspace.memory import Memory
-
-if TYPE_CHECKING:
-    from inplace_lint.workspace.trainers import Trainers
 
 
 class Outcome(Struct):
@@ -296,7 +293,8 @@ def _collect(
                 and _concerns(finding, texts)
             ):
                 found.setdefault((finding.code, finding.span), []).append(finding)
-    agreed = [merged(findings) for findings in _with_trained(found, tasks, graphs).values()]
+    roots = {task.path: task.root for task in tasks}
+    agreed = [merged(findings) for findings in with_trained(found, roots, graphs).values()]
     kept = sorted(_kept(agreed, texts, plan, outcome), key=lambda one: (one.span, one.code))
     filtered = assumed.filtered(kept, plan.settings)
     outcome.assumed, outcome.set_aside = filtered.undecided, filtered.hidden
@@ -310,41 +308,6 @@ def _counts(finding: Finding, task: Task, graphs: Mapping[str, import_graph.Grap
     """Return whether a finding is in the file of a task, or in one that counts this file among its callers."""
     place = finding.span.path
     return place == task.path or (plan.callers and task.path in graphs[task.root].callers(place))
-
-
-def _with_trained(
-    found: Mapping[tuple[str, Span], list[Finding]], tasks: Sequence[Task], graphs: Mapping[str, import_graph.Graph]
-) -> dict[tuple[str, Span], list[Finding]]:
-    """Clear the entry of findings through which something in the project trains, and prefer these to others."""
-    roots = {task.path: task.root for task in tasks}
-    known: dict[str, Trainers] = {}
-    done: dict[tuple[str, Span], list[Finding]] = {}
-    for place, findings in found.items():
-        sure = [one for one in findings if one.entry is None]
-        for one in findings if not sure else ():
-            root = roots[one.entry.path] if one.entry is not None else ""
-            if root not in known:
-                known[root] = _trainers(graphs[root])
-            sure.append(one if one.entry is None else _asked(known[root], one, one.entry))
-        done[place] = [one for one in sure if one.entry is None] or sure
-    return done
-
-
-def _asked(trainers: Trainers, one: Finding, entry: Asks) -> Finding:
-    """Return a finding without its entry if the project runs it for a gradient; a warning if that is not certain."""
-    if not entry.records:
-        return replace(one, entry=None) if trainers.ask(entry) else one
-    records = trainers.record(entry)
-    if records is None:
-        where = f"gradients are recorded where `{(entry.name or '').rpartition('.')[2]}` is called"
-        return replace(one, entry=None, severity=Severity.WARNING, certainty=Certainty.UNKNOWN, assumptions=(where,))
-    return replace(one, entry=None) if records else one
-
-
-def _trainers(graph: import_graph.Graph) -> Trainers:
-    from inplace_lint.workspace.trainers import Trainers  # noqa: PLC0415 - of no use where nothing is assumed
-
-    return Trainers(graph)
 
 
 def _concerns(finding: Finding, texts: Mapping[str, bytes]) -> bool:

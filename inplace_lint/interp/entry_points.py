@@ -328,8 +328,8 @@ def _run_method(
     found = found if entry else of_method(interp, found, name, cls)
     if found and losses.are_numbers(interp, [(state, value) for state, value, _ in returned[:PATHS_IN_ROOT]]):
         found = of_number(found)
-    elif found and entry == name and not _has_state(made):
-        found = of_stateless(interp, found, cls.name)
+    elif found and entry == name and not _has(made, param=True):
+        found = of_stateless(interp, found, cls.name, buffers=_has(made, param=False))
     if entry == name:
         found.extend(second_step.run(interp, frame, made[0][0], results, cls, name))
     elif not entry:
@@ -365,9 +365,9 @@ def _returned(
             yield after, value, None if method.manages else receiver
 
 
-def _has_state(made: _Made) -> bool:
-    """Check whether modules, or parts of them, have parameters or buffers."""
-    return any(module_registry.state_of(state, receiver) for state, receiver in made)
+def _has(made: _Made, *, param: bool) -> bool:
+    """Check whether modules, or parts of them, have parameters, or buffers."""
+    return any(any(True for _ in module_registry.leaves(state, receiver, param=param)) for state, receiver in made)
 
 
 def _finish(

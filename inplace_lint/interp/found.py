@@ -163,13 +163,14 @@ def of_loss(found: list[Found], path: str) -> list[Found]:
     return [replace(one, entry=loss) if one.entry is None and gradients.is_assumed(one.event) else one for one in found]
 
 
-def of_stateless(interp: Interpreter, found: list[Found], name: str) -> list[Found]:
+def of_stateless(interp: Interpreter, found: list[Found], name: str, *, buffers: bool) -> list[Found]:
     """
-    Return what a call of a module without parameters and buffers was found to do, with the name of its class.
+    Return what a call of a module without parameters was found to do, with the name of its class.
 
-    Such a module may as well prepare data. One that calls an unknown one may have its parameters.
+    Such a module may as well prepare data, with or without `buffers`. One that calls an unknown one may have its
+    parameters.
     """
-    users = Asks(interp.context.path, name)
+    users = Asks(interp.context.path, name, buffers=buffers)
     asked = [gradients.is_assumed(one.event) and not gradients.is_passed_on(one.event) for one in found]
     return [replace(one, entry=users) if asks else one for one, asks in zip(found, asked, strict=True)]
 

@@ -177,6 +177,8 @@ def _input(
     value = _first(interp, state, function, param, default, none_is_open, kind)
     if optional := default == NONE and isinstance(value, Sym):
         state.set_trait(traits.NONE_BY_DEFAULT, number, True)
+    if isinstance(value, Sym) and _holds_numbers(param.annotation):
+        state.set_trait(traits.NO_GRADIENT, value.id, True)
     return interp.context.coverage.option(number, Option(param.name, value, kind, optional))
 
 
@@ -351,6 +353,21 @@ def kind_of(annotation: ir.Expr | None) -> str:
             return kind_of(left)
         case _:
             return ""
+
+
+def _holds_numbers(annotation: ir.Expr | None) -> bool:
+    """Check whether an annotation names a container of numbers, such as `Sequence[int]`: its items have no gradient."""
+    match annotation:
+        case ir.Binary(_, "|", inner, ir.Const(None)):
+            return _holds_numbers(inner)
+        case ir.Subscript(_, ir.Name(_, "Optional") | ir.Attr(_, _, "Optional"), inner):
+            return _holds_numbers(inner)
+        case ir.Subscript(_, outer, index) if kind_of(outer) == "sequence":
+            items = index.items if isinstance(index, ir.Sequence) else (index,)
+            kinds = {kind_of(item) for item in items if not (isinstance(item, ir.Const) and item.value is ...)}
+            return bool(kinds) and kinds <= {"number", "flag"}
+        case _:
+            return False
 
 
 def _is_optional(annotation: ir.Expr | None) -> bool:

@@ -31,6 +31,7 @@ class Check(Word):
     OPERAND = "operand"
     MIXED = "mixed"
     LEAF_ALWAYS = "leaf_always"
+    RECORDED = "recorded"
 
 
 class History(Word):

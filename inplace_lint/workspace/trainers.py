@@ -21,7 +21,7 @@ from inplace_lint.core.remembered import remembered
 from inplace_lint.effects import schedule
 from inplace_lint.effects.summary import Definition, Outline
 from inplace_lint.knowledge.facts import framework, frameworks
-from inplace_lint.workspace.evaluation import Evaluation, Trees
+from inplace_lint.workspace.evaluation import Evaluation, Trees, trained
 from inplace_lint.workspace.import_graph import Graph
 from inplace_lint.workspace.training.given import Parameters
 from inplace_lint.workspace.training.leads import Lead, Leads, Part
@@ -47,10 +47,12 @@ class Trainers:
 
     def ask(self, asks: Asks) -> bool:
         """Check whether something in the project may ask for a gradient; for none of what calls pass data for."""
-        if any(map(self._is_data, asks.given)):
+        if any(self._is_data(given) or self._is_unrecorded(given) for given in asks.given):
             return False
         owner, _, name = (asks.name or "").rpartition(".")
         method = (asks.path, owner, name) if owner else (asks.path, asks.owner, asks.method)
+        if asks.buffers:
+            return not any(self._is_fed_other(asks, given) for given in asks.given)
         if asks.ran:
             return self._leads.of(*method) is Lead.TRAINING or not self._is_used(method)
         if method[2] and not self._through(method, number=asks.number, plain=asks.name is not None):
@@ -63,6 +65,16 @@ class Trainers:
             return False  # a function that is looked up by its name: not all its calls are seen
         part = given.path, given.function, given.param
         return self._parameters.is_data(part) or all(self._parameters.is_data(part, key) for key in given.keys)
+
+    def _is_unrecorded(self, given: Given) -> bool:
+        """Check whether a parameter is one of the call of a class's objects, which the project never records."""
+        owner, _, name = given.function.rpartition(".")
+        return name in trained() and self._recorded.never(given.path, owner)
+
+    def _is_fed_other(self, asks: Asks, given: Given) -> bool:
+        """Check whether calls of the objects of a class are seen, and none passes what something trained returns."""
+        owner = given.function.rpartition(".")[0]
+        return owner == asks.name and self._parameters.is_trained((given.path, given.function, given.param)) is False
 
     def _through(self, method: tuple[str, str, str], *, number: bool, plain: bool) -> bool:
         """
@@ -101,7 +113,13 @@ class Trainers:
         if self._is_class(start):
             return self._asks(start[0]) or self._uses_class(start) or self._stands_alone(*start)
         lead = self._leads.of(start[0], "", start[1])
-        return lead is Lead.TRAINING or (lead is not Lead.NOWHERE and (number or self._asks(start[0])))
+        return lead is Lead.TRAINING or (lead is not Lead.NOWHERE and (number or self._is_meant(*start)))
+
+    def _is_meant(self, path: str, name: str) -> bool:
+        """Check whether the file of a function asks for a gradient; others may use what is used by nobody there."""
+        return self._asks(path) and not (
+            self.graph.users(path) and self._evaluation.all_uses(path, name, member=False) == []
+        )
 
     def _uses_class(self, start: Target) -> bool:
         """Check whether a module uses a class, or code that asks for a gradient; both directly or through others."""

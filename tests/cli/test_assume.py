@@ -938,3 +938,137 @@ def test_what_is_looked_up_by_a_name_that_is_not_known_may_be_a_loss(lint, tree,
     for name, text in {"losses.py": RANKING, "tried.py": TRIED, "fit.py": user}.items():
         (tree / name).write_text(text)
     assert lint("losses.py").out.count("IPL101") == told
+
+
+TABLE = """\
+import torch
+from helper import scale
+
+KINDS = {"scale": scale}
+
+
+class Solve(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, kind, x):
+        return KINDS[kind](x)
+
+    @staticmethod
+    def backward(ctx, grad):
+        return None, grad
+
+
+def solve(kind, x):
+    return Solve.apply(kind, x) if kind in KINDS else x
+
+
+def fit(net, x, kind):
+    KINDS[kind](net(x)).sum().backward()
+"""
+
+
+def test_that_a_table_has_a_key_runs_nothing_of_what_is_in_it(lint, tree):
+    fit = TABLE.index("def fit")
+    (tree / "solve.py").write_text(TABLE)
+    assert "helper.py:6:5: error[IPL101]" in lint("--output-format=concise", "helper.py").out
+    (tree / "solve.py").write_text(TABLE[:fit] + TABLE[fit:].replace("KINDS[kind]", "solve"))
+    assert lint("helper.py")[:2] == QUIET[:2]
+
+
+def test_what_nothing_uses_is_told_in_a_file_that_trains_from_which_nothing_imports(lint, tree):
+    (tree / "helper.py").write_text(HELPER + "\n\ndef fit(net, x):\n    net(x).backward()\n")
+    assert lint("helper.py").status == 1
+    (tree / "user.py").write_text("from helper import fit\n\nfit(print, 1)\n")
+    assert lint("helper.py")[:2] == QUIET[:2]
+
+
+NORMAL = """\
+import torch
+from torch import nn
+
+
+class Normal(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(3))
+
+    def forward(self, x):
+        y = x.exp()
+        y -= self.mean
+        return y
+"""
+PREPARED = """\
+import torch
+from normal import Normal
+
+
+class Prepare:
+    def __init__(self):
+        self.normal = Normal()
+
+    def batch(self, x):
+        with torch.no_grad():
+            return self.normal(x)
+"""
+
+
+def test_the_input_of_a_module_that_the_project_calls_without_gradients_only_has_none(lint, tree):
+    (tree / "normal.py").write_text(NORMAL)
+    (tree / "prepare.py").write_text(PREPARED)
+    assert lint("normal.py")[:2] == QUIET[:2]
+    (tree / "step.py").write_text("def step(trainer, x):\n    trainer.prepare.normal(x).sum().backward()\n")
+    assert "normal.py:12:9: warning[IPL101]" in lint("--output-format=concise", "normal.py").out
+
+
+TESTED = """\
+import torch
+
+
+def test_best(net, batches):
+    optimizer, low = torch.optim.SGD(net.parameters(), 0.1), 1e9
+    for batch in batches:
+        loss = net(batch).sum()
+        if loss < low:
+            best, low = net.state_dict(), loss.item()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    net.load_state_dict(best)
+    leaf = torch.zeros(3, requires_grad=True)
+    {refused}
+    return leaf
+"""
+
+
+@pytest.mark.parametrize("line", ["import pytest\n", "from unittest import TestCase\n"])
+def test_warnings_about_what_a_test_does_are_counted_and_not_told(lint, tree, line):
+    (tree / "helper.py").unlink()
+    (tree / "tested.py").write_text(TESTED.format(refused=""))
+    assert "tested.py:12:9: warning[IPL304]" in lint("--output-format=concise", ".").out
+    (tree / "tested.py").write_text(line + TESTED.format(refused=""))
+    assert lint(".") == QUIET
+    (tree / "tested.py").write_text(line + TESTED.format(refused="leaf += 1"))
+    assert "error[IPL201]" in lint("--output-format=concise", ".").out
+
+
+LAYERS = """\
+from normal import Normal
+from torch import nn
+
+
+class Prepare:
+    def __init__(self, names, inner):
+        self.layers = nn.ModuleDict({name: Normal() for name in names})
+        self.inner = inner
+
+    def batch(self, batch):
+        return [layer(PASSED) for name, layer in self.layers.items()]
+"""
+
+
+def test_what_only_has_buffers_may_prepare_data_unless_a_call_passes_what_is_trained(lint, tree):
+    (tree / "normal.py").write_text(NORMAL)
+    assert lint("normal.py").out.count("IPL101") == 1
+    (tree / "layers.py").write_text(LAYERS.replace("PASSED", "batch[name]"))
+    assert lint("normal.py")[:2] == QUIET[:2]
+    (tree / "layers.py").write_text(LAYERS.replace("PASSED", "self.inner(batch[name])"))
+    assert lint("normal.py").out.count("IPL101") == 1

@@ -22,6 +22,7 @@ RETURN_KEYS = {
 CHECKS = {
     "leaf", "leaf_view", "multi_view", "no_grad_view", "inference", "overlap", "expanded", "operands", "shape", "cast",
     "fraction", "broadcast", "operand", "apart", "resize", "mixed", "leaf_always",
+    "recorded",
 }  # fmt: skip
 ATOMS = {
     "", "rg", "passed", "same", "contiguous", "dense", "ndim", "float", "int", "bool", "tensor", "basic", "whole",

@@ -13,10 +13,10 @@ from msgspec.structs import replace
 
 from inplace_lint.core.event import Failure, Spelling
 from inplace_lint.core.span import Place
-from inplace_lint.domain import origins, unknown_history, used_gradients
+from inplace_lint.domain import origins, traits, unknown_history, used_gradients
 from inplace_lint.domain.heap import Save, Tensor
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Const, Dotted, Ref, Sym, Tuple, Value
+from inplace_lint.domain.values import NONE, Const, Dotted, Ref, Sym, Tuple, Value
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
@@ -150,6 +150,7 @@ def _select(
         if bound is None:
             continue
         values, exprs = bound
+        _leave_out(state, form, values)
         _materialise(interp, frame, state, facts, form, values, at)
         binding = Binding(state, form, default_values(form.args, values), frozenset(values), exprs, thing, instance)
         verdict = holds(form.condition, binding)
@@ -170,6 +171,23 @@ def _always_written(form: Op, others: tuple[Op, ...]) -> frozenset[str]:
         return frozenset()
     writes = [{one.to for one in each.writes if one.counted and one.condition is None} for each in (form, *others)]
     return frozenset(set.intersection(*writes))
+
+
+def _leave_out(state: State, form: Op, values: dict[str, Value]) -> None:
+    """
+    Take what an op may write its result to for None, if that is an argument which is None by default.
+
+        def forward(self, x, out=None):
+            return torch.exp(self.fc(x), out=out)    # runs, unless somebody passes `out`
+    """
+    for write in form.writes:
+        value = values.get(write.to)
+        optional = any(one.name is Predicate.PASSED and one.args == (write.to,) for one in atoms(write.condition))
+        if not (optional and isinstance(value, Sym) and state.has_trait(traits.NONE_BY_DEFAULT, value.id)):
+            continue
+        if isinstance(path_condition.is_none(state, value), Sym) and state.tensor(value) is None:
+            state.learn((origins.NONE, value.id), True)
+            values[write.to] = NONE
 
 
 def _materialise(

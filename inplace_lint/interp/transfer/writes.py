@@ -216,6 +216,7 @@ def _unfit(call: Call, fact: WriteFact, tensor: Tensor) -> tuple[Failure, frozen
     records = call.state.modes.grad is not False
     # A function of a project or a library may have an argument of this name, too.
     is_out = fact.to == "out" and fact.condition is not None and Check.OVERLAP in fact.checks
+    is_out &= Check.RECORDED not in fact.checks  # such as `inner`, which is made of functions with a derivative
     if records and is_out and "out_grad" in call.facts.framework.says:
         if recording.rg_of(call):
             return Failure.OUT_GRAD, frozenset()

@@ -35,6 +35,7 @@ from inplace_lint.knowledge.facts import framework, frameworks
 from inplace_lint.workspace.evaluation import MOST, Evaluation, Trees
 from inplace_lint.workspace.import_graph import Graph
 from inplace_lint.workspace.training.fields import Stored, Stores
+from inplace_lint.workspace.training.holders import called_word, items_of, parts_of
 from inplace_lint.workspace.training.passed import (
     Bound,
     Function,
@@ -85,6 +86,16 @@ class Parameters(Struct, dict=True):
         Some call passes data for it, or all hand on what comes from outside of the project beside an activation; and
         none passes something that is trained. Under the key, data is stored, and nothing that is trained.
         """
+        found = self._kinds(part, key)
+        return Passed.TRAINED not in found and (Passed.DATA in found or found == {Passed.HANDED})
+
+    def is_trained(self, part: _Part) -> bool | None:
+        """Check whether some call passes something that is trained for a parameter; None where no call is seen."""
+        return Passed.TRAINED in self._kinds(part, "") if self._passed(part) else None
+
+    @remembered
+    def _kinds(self, part: _Part, key: str) -> frozenset[Passed]:
+        """Return what calls, and the callers of their callers, pass for a parameter, or store under a key of it."""
         seen = {part} if part[1] else set[_Part]()
         seen |= {(part[0], _FIELD, key)} if key else set()
         found, waiting = set[Passed](), sorted(seen)
@@ -102,7 +113,7 @@ class Parameters(Struct, dict=True):
                 outer |= {(part[0], _FIELD, name) for name in handed.fields}
                 waiting.extend(sorted(outer - seen))
                 seen |= outer
-        return Passed.TRAINED not in found and (Passed.DATA in found or found == {Passed.HANDED})
+        return frozenset(found)
 
     @remembered
     def _stored(self, part: _Part) -> tuple[Handed, ...]:
@@ -249,13 +260,13 @@ class _Calls:
     def _visit(self, scope: ast.AST, node: ast.AST) -> None:
         match node:
             case ast.Call(function, arguments):
-                self.calls.setdefault(_called_word(function), []).append((scope, node))
+                self.calls.setdefault(called_word(function), []).append((scope, node))
                 if isinstance(function, ast.Attribute) and function.attr in {"append", "add_module"}:
                     self._make([function.value], arguments)
             case ast.Assign(targets, value):
                 self._make(targets, [value])
             case ast.For(target, iterable) | ast.comprehension(target, iterable):
-                for of, name in _items(iterable, target):
+                for of, name in items_of(iterable, target):
                     self.items.setdefault(of, set()).add(name)
             case _:
                 pass
@@ -263,9 +274,9 @@ class _Calls:
     def _make(self, targets: Sequence[ast.expr], values: Iterable[ast.expr]) -> None:
         """Note that targets hold what the calls in some values return: modules, or lists of them."""
         names = {last_word(target) for target in targets} - {""}
-        for part in (inner for value in values for inner in _parts(value)):
+        for part in (inner for value in values for inner in parts_of(value)):
             known = self.made if isinstance(part, ast.Call) else self.items
-            known.setdefault(_called_word(part), set()).update(names)
+            known.setdefault(called_word(part), set()).update(names)
 
     def passed(self, path: str, place: _Place) -> Iterator[Handed]:
         """Yield what the calls of a function pass for a parameter, or those of the objects that a class makes."""
@@ -312,48 +323,6 @@ class _Calls:
         found = self.scope(function).passed(ast.Tuple(values), (self.path, qualname))
         self._running.remove(qualname)
         return found
-
-
-def _parts(value: ast.expr) -> Iterator[ast.Call | ast.Name]:
-    """Yield the call that a value is, those in lists of it, and the names of lists that it is made of."""
-    match value:
-        case ast.Call(_, arguments):
-            yield value
-            for one in arguments:
-                inner = one.value if isinstance(one, ast.Starred) else one
-                if isinstance(inner, ast.Name | ast.List | ast.Tuple | ast.ListComp | ast.GeneratorExp):
-                    yield from _parts(inner)
-        case ast.Name():
-            yield value
-        case ast.List(items) | ast.Tuple(items):
-            yield from (part for item in items for part in _parts(item))
-        case ast.ListComp(element) | ast.GeneratorExp(element):
-            yield from _parts(element)
-        case _:
-            pass
-
-
-def _items(iterable: ast.expr, target: ast.expr) -> Iterator[tuple[str, str]]:
-    """Yield the names of what a loop goes through, each with the name of its items."""
-    match iterable, target:
-        case ast.Call(ast.Name("zip"), lists), ast.Tuple(names):
-            for each, name in zip(lists, names, strict=False):
-                yield from _items(each, name)
-        case ast.Call(ast.Name("enumerate"), [inner, *_]), ast.Tuple([_, name]):
-            yield from _items(inner, name)
-        case ast.Call(ast.Name("reversed" | "list" | "tuple"), [inner]), _:
-            yield from _items(inner, target)
-        case ast.Name() | ast.Attribute() | ast.Subscript(), ast.Name(name):
-            yield _called_word(iterable), name
-        case _:
-            pass
-
-
-def _called_word(node: ast.expr) -> str:
-    """Return the last name of what is called, of a list for an item of it, and of what a call calls."""
-    while isinstance(node, ast.Subscript | ast.Call):
-        node = node.value if isinstance(node, ast.Subscript) else node.func
-    return last_word(node)
 
 
 def _argument(call: ast.Call, place: _Place) -> ast.expr | None:

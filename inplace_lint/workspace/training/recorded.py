@@ -56,7 +56,23 @@ class Recorded(Struct, dict=True):
         """Check whether the project calls variables that it assigns objects of a class to, and all of them so."""
         paths = self.graph.mentioning(path, name)[:MOST]
         names = {bound for user in paths for bound in self.evaluation.made_by(user, name)}
-        uses = [(user, use) for user in paths for bound in names for use in self.evaluation.uses_in(user, bound)]
+        return self._are_unrecorded({(user, bound) for user in paths for bound in names})
+
+    @remembered
+    def never(self, path: str, name: str) -> bool:
+        """
+        Check whether the project calls objects of a class, and all of them where no gradients are recorded.
+
+        Whatever has the name of a variable that it assigns such an object to counts, in all of its files.
+        """
+        paths = self.graph.mentioning(path, name)
+        names = {bound for user in paths[:MOST] for bound in self.evaluation.made_by(user, name)}
+        users = {(user, bound) for bound in names for user in self.graph.mentioning(path, bound)}
+        return len(paths) <= MOST and len(users) <= MOST and self._are_unrecorded(users)
+
+    def _are_unrecorded(self, users: set[tuple[str, str]]) -> bool:
+        """Check whether names are used in files, and nothing but called, where no gradients are recorded."""
+        uses = [(user, use) for user, bound in users for use in self.evaluation.uses_in(user, bound)]
         return bool(uses) and all(use.called and self._records(user, use, 0) is False for user, use in uses)
 
     def _records(self, path: str, use: Use, depth: int) -> bool | None:

@@ -165,9 +165,8 @@ class Walk(Struct, dict=True):
     def _expression(self, node: ast.AST) -> None:
         """Walk an expression, or a statement that is nothing but its parts."""
         match node:
-            case ast.Compare(ast.Attribute() as left, [ast.Is() | ast.IsNot()], [right]):
-                self.node(_innermost(left))
-                self.node(right)
+            case ast.Compare(left, operators, rights):
+                self._part(_asked(left, operators, rights))
             case ast.Call(ast.Name("isinstance" | "hasattr" | "callable"), [asked, *rest]):
                 self.node(_innermost(asked))
                 self._part(rest)
@@ -269,6 +268,19 @@ def _variables(node: ast.FunctionDef | ast.AsyncFunctionDef) -> frozenset[str]:
     inner = [*ast.walk(node.args), *(part for one in node.body for part in ast.walk(one))]
     stored = {part.id for part in inner if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
     return frozenset(stored.union(part.arg for part in inner if isinstance(part, ast.arg)))
+
+
+def _asked(left: ast.expr, operators: Sequence[ast.cmpop], rights: Sequence[ast.expr]) -> list[ast.expr]:
+    """Return what a comparison uses: not an attribute that may be None, and no table that may have a key."""
+    match left, operators, rights:
+        case ast.Attribute(), [ast.Is() | ast.IsNot()], [right]:
+            return [_innermost(left), right]
+        case _, [ast.In() | ast.NotIn()], [ast.Name()]:
+            return [left]
+        case _, [ast.In() | ast.NotIn()], [ast.Attribute() as table]:
+            return [left, _innermost(table)]
+        case _:
+            return [left, *rights]
 
 
 def _is_self(node: ast.expr) -> bool:

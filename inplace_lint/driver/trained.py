@@ -1,0 +1,88 @@
+"""
+Which findings somebody in the project trains through, of those that assume so and of those in its tests.
+
+    import pytest
+
+    def test_that_a_shared_gradient_is_found(net):
+        net.weight.data.sub_(grad)          # a warning here is counted, and told with `--assume grad`
+
+Nobody trains through what a test does, and much of it is wrong on purpose. What certainly fails is told there, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from inplace_lint.core.finding import Asks, Certainty, Finding, Severity
+from inplace_lint.core.span import Span
+from inplace_lint.workspace import import_graph
+from inplace_lint.workspace.import_statements import statements
+
+if TYPE_CHECKING:
+    from inplace_lint.workspace.trainers import Trainers
+
+_TESTING = frozenset({"pytest", "unittest"})
+
+
+def with_trained(
+    found: Mapping[tuple[str, Span], list[Finding]],
+    roots: Mapping[str, str],
+    graphs: Mapping[str, import_graph.Graph],
+) -> dict[tuple[str, Span], list[Finding]]:
+    """
+    Return findings by place, those without entry through which something in the project trains, before all others.
+
+    `roots` are those of the files that were checked.
+    """
+    known: dict[str, Trainers] = {}
+    tests = _tests({one.span.path: one for findings in found.values() for one in findings}, roots, graphs)
+    done: dict[tuple[str, Span], list[Finding]] = {}
+    for place, findings in found.items():
+        sure = [one for one in findings if one.entry is None]
+        for one in findings if not sure else ():
+            root = roots[one.entry.path] if one.entry is not None else ""
+            if root not in known:
+                known[root] = _trainers(graphs[root])
+            sure.append(one if one.entry is None else _asked(known[root], one, one.entry))
+        done[place] = [one for one in sure if one.entry is None] or sure
+        if place[1].path in tests:
+            done[place] = [_of_nobody(one) for one in done[place]]
+    return done
+
+
+def _tests(paths: Iterable[str], roots: Mapping[str, str], graphs: Mapping[str, import_graph.Graph]) -> frozenset[str]:
+    """Return the files that import a library for tests."""
+    texts = {path: graphs[roots[path]].text(path) for path in paths if path in roots}
+    return frozenset(path for path, text in texts.items() if _is_test(text))
+
+
+def _is_test(text: bytes) -> bool:
+    return any(word.encode() in text for word in _TESTING) and any(
+        one.module.partition(".")[0] in _TESTING and not one.level for one in statements(text)
+    )
+
+
+def _of_nobody(one: Finding) -> Finding:
+    """Return a finding of a test: for a warning nobody asks."""
+    is_warning = one.entry is None and one.severity is Severity.WARNING
+    return replace(one, entry=Asks(one.span.path, "")) if is_warning else one
+
+
+def _asked(trainers: Trainers, one: Finding, entry: Asks) -> Finding:
+    """Return a finding without its entry if the project runs it for a gradient; a warning if that is not certain."""
+    if not entry.records:
+        return replace(one, entry=None) if trainers.ask(entry) else one
+    records = trainers.record(entry)
+    if records is None:
+        where = f"gradients are recorded where `{(entry.name or '').rpartition('.')[2]}` is called"
+        return replace(one, entry=None, severity=Severity.WARNING, certainty=Certainty.UNKNOWN, assumptions=(where,))
+    return replace(one, entry=None) if records else one
+
+
+def _trainers(graph: import_graph.Graph) -> Trainers:
+    from inplace_lint.workspace.trainers import Trainers  # noqa: PLC0415 - of no use where nothing is assumed
+
+    return Trainers(graph)
