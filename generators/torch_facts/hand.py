@@ -99,6 +99,18 @@ def with_used_saves(row: dict[str, Any]) -> dict[str, Any]:
     return {**row, "saves": saves}
 
 
+def with_reduced_result(row: dict[str, Any]) -> dict[str, Any]:
+    """Say of a loss that what it reduces to has no axes; what older arguments ask for stays open."""
+    arguments = (*row.get("init", ()), *row.get("args", ()))
+    returns = row.get("returns", [])
+    if "reduction='mean'" not in arguments or [one["is"] for one in returns] != ["fresh"]:
+        return row
+    older = [f"not passed({name})" for name in ("size_average", "reduce") if f"{name}=None" in arguments]
+    guard = " and ".join(["reduction != 'none'", *older])
+    open_ = {key: value for key, value in returns[0].items() if key != "shape"}
+    return {**row, "returns": [{**open_, "shape": "axes(0)", "if": guard}, open_]}
+
+
 def initialisers() -> list[dict[str, Any]]:
     """Return the entries of `torch.nn.init`: each writes its tensor under no-grad, so nothing is recorded."""
     rows: list[dict[str, Any]] = []

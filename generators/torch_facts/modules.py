@@ -21,7 +21,7 @@ from torch.testing._internal.common_modules import module_db
 from generators.shapes import common_state, of_state
 from generators.torch_facts import entries as build
 from generators.torch_facts.entries import VERSION, Row
-from generators.torch_facts.forms import Form, default_text
+from generators.torch_facts.forms import Form, default_text, resolve
 from generators.torch_facts.functions import attempt, python_value
 from generators.torch_facts.guards import separate
 from generators.torch_facts.handmade import MODULES
@@ -50,6 +50,20 @@ def entries(owned: Mapping[str, object], undecided: list[str]) -> list[Row]:
             if row is not None:
                 rows.append(row)
     return rows
+
+
+def with_bases(row: Row) -> Row:
+    """Say of a module which classes of `torch.nn` it derives from, beside that of all modules."""
+    cls = resolve(row["op"]) if "init" in row and row["op"].startswith("torch.nn.") else None
+    if not inspect.isclass(cls) or not issubclass(cls, torch.nn.Module):
+        return row
+    bases = [base for base in cls.__mro__[1:] if issubclass(base, torch.nn.Module) and base is not torch.nn.Module]
+    names = [f"torch.nn.{one.__name__}" if _is_public(one) else f"{one.__module__}.{one.__name__}" for one in bases]
+    return {**row, "derives": names} if names else row
+
+
+def _is_public(cls: type[torch.nn.Module]) -> bool:
+    return getattr(torch.nn, cls.__name__, None) is cls
 
 
 def _entry(name: str, cls: type[torch.nn.Module], undecided: list[str]) -> Row | None:

@@ -163,7 +163,8 @@ class Save(Struct, frozen=True):
     A tensor that a node keeps for backward, with the version that it had.
 
     Backward compares the version if it is `checked`, and uses the value if it is `used`, which `supposes` assumptions.
-    `again`: the tensor is not kept; a function that backward runs again reads it once more.
+    `again`: the tensor is not kept; a function that backward runs again reads it once more. `asks`: the nodes of the
+    operand that has to require grad for the tensor to be kept, if that alone is not known.
     """
 
     storage: StorageId
@@ -176,6 +177,7 @@ class Save(Struct, frozen=True):
     used: bool = True
     again: bool = False
     supposes: frozenset[str] = frozenset()
+    asks: tuple[NodeId, ...] = ()
 
 
 class Broken(Struct, frozen=True):

@@ -22,7 +22,7 @@ from inplace_lint.core.assumption import Assumption
 from inplace_lint.core.event import Stale
 from inplace_lint.core.span import Place
 from inplace_lint.domain import origins
-from inplace_lint.domain.heap import BESIDE, Node, Tensor
+from inplace_lint.domain.heap import BESIDE, Node, Save, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.traits import TENSOR
 from inplace_lint.domain.values import NodeId, RefId, SliceValue, Sym, SymId, Tuple, Value
@@ -34,6 +34,7 @@ def certain(
     state: State,
     starts: Collection[NodeId],
     number: NodeId,
+    save: Save | None,
     assumed: frozenset[str],
     asked: Sequence[Tensor] | None,
     *,
@@ -43,12 +44,13 @@ def certain(
     """
     Return those of a breach's assumptions that are certain, such as that a gradient passes an unknown call.
 
-    The breach is at a node that a backward from `starts` runs. `asked`: what the program itself calls that on. If it is
-    None, what a library's function returned is no loss as long as nothing that is trained is computed of it.
+    The breach is at a node that a backward from `starts` runs, and of one of its saves. `asked`: what the program
+    itself calls that on. If it is None, what a library's function returned is no loss as long as nothing that is
+    trained is computed of it.
     `elsewhere` are the leaves that something else trains; None if all may be. `loss` is what backward runs from, if
     certainly something is trained through it.
     """
-    sure = _needed(state, state.nodes[number]) | _granted(state, loss, starts, number)
+    sure = _needed(state, state.nodes[number]) | _granted(state, loss, starts, number, save)
     passes = {above for above, node in state.nodes.items() if node.passes and node.passes in assumed}
     if not passes or elsewhere is None:
         return sure
@@ -81,7 +83,9 @@ def _passed(
     return frozenset(certain - open_)
 
 
-def _granted(state: State, loss: Sequence[Tensor], starts: Iterable[NodeId], number: NodeId) -> frozenset[str]:
+def _granted(
+    state: State, loss: Sequence[Tensor], starts: Iterable[NodeId], number: NodeId, save: Save | None
+) -> frozenset[str]:
     """
     Return the assumption that the only source of a loss requires grad.
 
@@ -95,7 +99,7 @@ def _granted(state: State, loss: Sequence[Tensor], starts: Iterable[NodeId], num
     if data and len(others) == 1 and _function(state, SymId(others[0].of)) is not None:
         sources = others
         found -= frozenset(data)
-    return frozenset(sources) if len(found) == 1 else _shared(state, number, found)
+    return frozenset(sources) if len(found) == 1 else _shared(state, number, save, found)
 
 
 def _sources(state: State, loss: Sequence[Tensor], starts: Iterable[NodeId]) -> frozenset[str]:
@@ -111,13 +115,28 @@ def _sources(state: State, loss: Sequence[Tensor], starts: Iterable[NodeId]) -> 
     return found
 
 
-def _shared(state: State, number: NodeId, sources: frozenset[str]) -> frozenset[str]:
-    """Return the assumptions of a node that all sources of a loss lead to, but those that it saves something for."""
-    below = frozenset().union(*(state.nodes[node].doubts for node in _below(state, (number,))))
-    node = state.nodes[number]
-    if not sources or not _operands(state, sources) <= _operands(state, below):
+def _shared(state: State, number: NodeId, save: Save | None, sources: frozenset[str]) -> frozenset[str]:
+    """
+    Return the assumptions of a node that all sources of a loss lead to, but those that its save has.
+
+        error = x - target                    # requires grad, whichever of the two does
+        loss = (error * error).mean()         # keeps `error` if `error` requires grad
+
+    What is kept for the gradient of an operand is certain as well if all sources lead to that operand.
+    """
+    node, wanted = state.nodes[number], _operands(state, sources)
+    if not sources or not wanted <= _doubted(state, (number,)):
         return frozenset()
-    return node.assumptions.difference(*(save.assumptions for save in node.saves))
+    if save is None:
+        return node.assumptions
+    if save.asks and wanted <= _doubted(state, save.asks):
+        return node.assumptions | save.assumptions
+    return node.assumptions - save.assumptions
+
+
+def _doubted(state: State, numbers: Iterable[NodeId]) -> frozenset[str | SymId]:
+    """Return the unknown values of which one requires grad, if these nodes are to have a gradient."""
+    return _operands(state, frozenset().union(*(state.nodes[node].doubts for node in _below(state, numbers))))
 
 
 def report_whichever(state: State, loss: Sequence[Tensor], starts: Iterable[NodeId], found: Sequence[Stale]) -> None:

@@ -124,9 +124,9 @@ def backward(
     for number, assumed in order:
         node = state.nodes[number]
         _report_lost(state, node, assumed)
-        for event in _breaches(state, framework, node, site):
+        for event, save in _breaches(state, framework, node, site):
             why = event.assumptions | assumed
-            sure = only_way.certain(state, starts, number, why, asked, elsewhere=elsewhere, loss=loss)
+            sure = only_way.certain(state, starts, number, save, why, asked, elsewhere=elsewhere, loss=loss)
             open_ += _reported(state, replace(event, assumptions=why - sure))
         if not handed:
             # A step after a backward through an unknown call is taken to write what the call may depend on.
@@ -157,14 +157,15 @@ def _end(state: State, number: NodeId, *, retain: bool) -> None:
         state.free(number)
 
 
-def _breaches(state: State, framework: str, node: Node, site: Site | None) -> Iterator[Event]:
-    """Yield what is wrong when backward runs a node."""
+def _breaches(state: State, framework: str, node: Node, site: Site | None) -> Iterator[tuple[Event, Save | None]]:
+    """Yield what is wrong when backward runs a node, with the save that it is about."""
     for save in node.saves:
         event = breach(state, framework, node, save, site)
         if event is not None:
-            yield event
+            yield event, save
     if node.broken is not None:
-        yield Refused(framework, node.broken.check, node.broken.touch, None, node.assumptions | state.assumptions)
+        needs = node.assumptions | state.assumptions
+        yield Refused(framework, node.broken.check, node.broken.touch, None, needs), None
 
 
 def next_step(state: State, framework: str, tensors: Iterable[Tensor]) -> None:

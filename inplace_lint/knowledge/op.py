@@ -156,6 +156,7 @@ class Op(Struct, frozen=True):
     args: tuple[Argument, ...] = ()
     condition: Guard | None = None
     init: tuple[Argument, ...] | None = None
+    derives: tuple[str, ...] = ()
     state: tuple[StatePart, ...] = ()
     becomes: tuple[Becoming, ...] = ()
     writes: tuple[WriteFact, ...] = ()
@@ -285,7 +286,7 @@ def _used(part: object) -> Iterator[object]:
 _OUTPUT = re.compile(r"out\d+")
 _USED: dict[tuple[str, bytes], frozenset[str]] = {}
 _NO_NAMES = {"", "same", *Result, *AMBIENT}
-_TEXTS = frozenset({"same", "args", "init", "probed"})
+_TEXTS = frozenset({"same", "args", "init", "derives", "probed"})
 _OWN = _TEXTS | {"op", "source"}
 _REFERRING = frozenset({"if", "state", "becomes", "writes", "saves", "grads", "hands", "returns"})
 
@@ -369,6 +370,7 @@ ENTRY = Schema(
         "same": ("", each(text)),
         "if": _IF,
         "init": ("init", arguments),
+        "derives": ("derives", each(text)),
         "state": ("state", _state),
         "args": ("args", arguments),
         "becomes": ("becomes", each(lambda value: Becoming(**_BECOMES.read(value)))),

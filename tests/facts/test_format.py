@@ -13,8 +13,8 @@ from inplace_lint.knowledge.op import Op, ReturnFact, op_of
 from tests.facts.tables import AREAS, rows
 
 KEYS = {
-    "op", "same", "if", "init", "state", "args", "becomes", "writes", "saves", "grads", "hands", "returns", "history",
-    "versions", "source", "probed", "device", "calls",
+    "op", "same", "if", "init", "derives", "state", "args", "becomes", "writes", "saves", "grads", "hands", "returns",
+    "history", "versions", "source", "probed", "device", "calls",
 }  # fmt: skip
 RETURN_KEYS = {
     "is", "if", "dtype", "shape", "leaf", "rg", "of", "kind", "contiguous", "moves", "item", "items", "length",

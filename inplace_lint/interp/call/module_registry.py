@@ -246,6 +246,8 @@ def _requires_grad(act: IntrinsicCall) -> Results:
     """Set `requires_grad` of every parameter of a module."""
     flag = _named_argument(act, "requires_grad", 1)
     side = True if flag == NONE else path_condition.truth(act.state, flag)
+    if side is False:
+        act.interp.context.coverage.flag(act.frame, act.state, act.at, flag)
     for _, ref in leaves(act.state, act.positional(0), param=True):
         tensor = act.state.tensor(ref)
         if tensor is not None:

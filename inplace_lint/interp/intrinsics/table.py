@@ -99,7 +99,7 @@ def _set_requires_grad(act: IntrinsicCall) -> Results:
     ref = materialise.materialise(act.interp, act.state, act.positional(0))
     tensor = act.state.tensor(ref) if ref is not None else None
     if ref is not None and tensor is not None:
-        side = path_condition.truth(act.state, act.value("requires_grad"))
+        side = _frozen(act.interp, act.frame, act.state, act.value("requires_grad"), False, act.at)
         if side is False and tensor.nodes and tensor.rg and tensor.leaf is False:
             _refuse(act, Failure.FLAG, tensor)
         change_requires_grad(act.state, ref, tensor, side)
@@ -116,13 +116,21 @@ def change_requires_grad(state: State, ref: Ref, tensor: Tensor, side: bool | No
     state.put(ref, replace(tensor, rg=side, leaf=known_leaf, why="" if side is not None else tensor.why))
 
 
+def _frozen(interp: Interpreter, frame: Frame, state: State, flag: Value, off: bool, at: int) -> bool | None:
+    """Return whether a flag holds; note that it leaves a tensor untrained where it is `off`."""
+    side = path_condition.truth(state, flag)
+    if side is off:
+        interp.context.coverage.flag(frame, state, at, flag)
+    return side
+
+
 def set_tensor_attribute(
     interp: Interpreter, frame: Frame, state: State, ref: Ref, tensor: Tensor, name: str, value: Value, at: int
 ) -> list[State]:
     """Run `tensor.name = value`."""
     framework = (interp.context.facts.get(tensor.framework) or interp.context.default()).framework
     if name == framework.requires_grad:
-        side = path_condition.truth(state, value)
+        side = _frozen(interp, frame, state, value, framework.negated, at)
         asked = None if side is None else side is not framework.negated
         if tensor.nodes and asked is False and "flag" not in framework.says:
             # Where the framework does not refuse that for a result, later ops do not lead to what it was computed from.
@@ -249,7 +257,7 @@ def _variable(act: IntrinsicCall) -> Results:
 def _leaf(act: IntrinsicCall, data: Value, flag: Value, *, param: bool) -> Ref:
     state = act.state
     source = state.tensor(data)
-    rg = path_condition.truth(state, flag)
+    rg = _frozen(act.interp, act.frame, state, flag, False, act.at)
     if rg is None:
         rg = True
     touch = Touch(act.form.name, act.frame.site(act.at))

@@ -201,6 +201,12 @@ class Coverage(Struct):
         """Record that a call writes nothing since a rate is what it is, which is the condition."""
         self._miss((Place(frame.slice, at), False), frame, state, None, condition)
 
+    def flag(self, frame: Frame, state: State, at: int, value: Value) -> None:
+        """Record that an option says whether something is trained."""
+        if type(value) is Const and value.source is not None:
+            asked = Sym(value.source) if value.value else state.symbols.sym((origins.NOT, value.source))
+            self._miss((Place(frame.slice, at), False), frame, state, None, asked)
+
     def entry(self, frame: Frame, state: State, at: int, mapping: DictObject, key: Value) -> None:
         """Record that an option, or an unknown key, chose one of the functions and classes in a dict, no other."""
         option = key.id if isinstance(key, Sym) else key.source if isinstance(key, Const) else None

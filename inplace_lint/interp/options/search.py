@@ -221,11 +221,21 @@ def _of_function(interp: Interpreter, item: Definition, function: ir.Function, l
     key = (item.slice, id(function))
     if key not in known:
         kept = _kept(function.body) if lowered_may_write(function.body) else frozenset()
+        flag = interp.context.default().framework.requires_grad
+        sides = tuple(_sides(function.body, leading, kept, goes_on=False))
         known[key] = tuple(
             ((number(item.slice, function.slice.path, node), side), use, sets)
-            for (node, side), use, sets in _sides(function.body, leading, kept, goes_on=False)
+            for (node, side), use, sets in (*sides, *_trained(sides, flag))
         )
     return iter(known[key])
+
+
+def _trained(sides: Sequence[tuple[tuple[int, bool], int, frozenset[str]]], flag: str) -> _Sides:
+    """Return the sides of conditions whose other sides alone say, by a flag, what is trained."""
+    setting = {key: flag in sets or f"{flag}_" in sets for key, _, sets in sides}
+    for (node, side), sets in setting.items():
+        if not sets and setting.get((node, not side)):
+            yield (node, side), _Use.CHANGE, frozenset()
 
 
 def _kept(body: Sequence[ir.Stmt]) -> frozenset[str]:
@@ -352,11 +362,11 @@ def _leaves(body: Sequence[ir.Stmt]) -> bool:
 
 
 def _set_in(body: Sequence[ir.Stmt]) -> frozenset[str]:
-    """Return the attributes that statements set."""
-    return frozenset(
-        target.name
-        for part in walk(body)
-        if isinstance(part, ir.Assign)
-        for target in part.targets
-        if isinstance(target, ir.Attr)
-    )
+    """Return the attributes that statements set, and the methods in place that they call."""
+    found: list[str] = []
+    for part in walk(body):
+        if isinstance(part, ir.Assign):
+            found += [target.name for target in part.targets if isinstance(target, ir.Attr)]
+        elif isinstance(part, ir.Call) and isinstance(part.func, ir.Attr) and part.func.name[-1] == "_":
+            found.append(part.func.name)
+    return frozenset(found)

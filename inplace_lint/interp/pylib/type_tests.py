@@ -157,8 +157,8 @@ def _same_library(interp: Interpreter, entry: Value, cls: Value) -> bool | None:
     facts = interp.context.facts_of(entry.name)
     if facts is None:
         return entry == cls
-    wanted = facts.canonical(cls.name)
-    return facts.canonical(entry.name) == wanted or wanted == facts.framework.module
+    wanted, own = facts.canonical(cls.name), facts.canonical(entry.name)
+    return wanted in {own, facts.framework.module} or any(wanted in form.derives for form in facts.forms(own))
 
 
 def is_callable(interp: Interpreter, state: State, value: Value) -> bool | None:

@@ -361,7 +361,8 @@ def _saves(call: Call, fact: SaveFact) -> list[Save]:
     for ref, tensor in kept:
         if tensor.inference and recording.rg_of(call):
             writes.report(call, fact.of, ref, tensor, Failure.INFERENCE_SAVE, assumed)
-    saves = [recording.save_of(call, tensor, fact.of, expr, assumed) for _, tensor in kept]
+    guard = fact.condition if verdict is None else None
+    saves = [recording.save_of(call, tensor, fact.of, expr, assumed, guard) for _, tensor in kept]
     if fact.used is not None and (used := holds(fact.used, call.binding)) is not True:
         supposed = call.binding.sentence(fact.used)
         saves = [replace(save, used=used is None, supposes=supposed) for save in saves]

@@ -14,8 +14,8 @@ from inplace_lint.domain.tape import doubts_of, leaves_of, nodes_of
 from inplace_lint.domain.values import NOT_TENSORS, NodeId, Ref, Sym, Three, Tuple, Value
 from inplace_lint.interp.transfer.op_call import Call
 from inplace_lint.ir import nodes as ir
-from inplace_lint.knowledge.guard import holds
-from inplace_lint.knowledge.words import Moves, Result
+from inplace_lint.knowledge.guard import Guard, atoms, holds
+from inplace_lint.knowledge.words import Moves, Predicate, Result
 
 OUTPUT = re.compile(r"out\d+")
 _WHOLE = frozenset((Moves.AXES, Moves.ALL))  # how a view of all elements moves them
@@ -29,11 +29,24 @@ def rg_of(call: Call) -> Three:
     return True if True in answers else None if None in answers else False
 
 
-def save_of(call: Call, tensor: Tensor, part: str, expr: ir.Expr | None, assumed: frozenset[str]) -> Save:
-    """Return a save of a tensor at its present version."""
+def save_of(
+    call: Call, tensor: Tensor, part: str, expr: ir.Expr | None, assumed: frozenset[str], guard: Guard | None = None
+) -> Save:
+    """Return a save of a tensor at its present version; `guard` is what it is kept for, where that is not known."""
     state = call.state
     version, touch = state.storages[tensor.storage].version, call.touch(part, expr, tensor)
-    return Save(tensor.storage, version, touch, state.clock, assumed, tensor.doubt, state.modes.compares)
+    save = Save(tensor.storage, version, touch, state.clock, assumed, tensor.doubt, state.modes.compares)
+    asks = () if guard is None else _asks(call, guard)
+    return replace(save, asks=asks) if asks else save
+
+
+def _asks(call: Call, guard: Guard) -> tuple[NodeId, ...]:
+    """Return the nodes of the operand of which a guard asks whether it requires grad, if it asks nothing else."""
+    open_ = {atom for atom in atoms(guard) if holds(atom, call.binding) is None}
+    if len(open_) != 1 or (atom := open_.pop()).name is not Predicate.RG:
+        return ()
+    tensor = call.binding.tensor(atom.args[0])
+    return () if tensor is None else tuple(nodes_of(call.state, tensor))
 
 
 def record(call: Call, saves: list[Save], without: Ref | None = None, write: Touch | None = None) -> NodeId:
@@ -101,7 +114,8 @@ def save_outputs(call: Call, node: NodeId, value: Value) -> None:
             tensor = state.tensor(outputs[position]) if position < len(outputs) else None
             if verdict is not False and tensor is not None:
                 assumed = call.doubt | (call.binding.sentence(fact.condition) if verdict is None else frozenset())
-                saves.append(save_of(call, tensor, fact.of, None, assumed))
+                guard = fact.condition if verdict is None else None
+                saves.append(save_of(call, tensor, fact.of, None, assumed, guard))
     if len(saves) != len(state.nodes[node].saves):
         state.nodes[node] = replace(state.nodes[node], saves=tuple(saves))
 
