@@ -1012,7 +1012,9 @@ class Prepare:
 
 
 def test_the_input_of_a_module_that_the_project_calls_without_gradients_only_has_none(lint, tree):
-    (tree / "normal.py").write_text(NORMAL)
+    buffer = 'self.register_buffer("mean", torch.zeros(3))'
+    with_parameter = NORMAL.replace(buffer, "self.mean = nn.Parameter(torch.zeros(3))")
+    (tree / "normal.py").write_text(with_parameter)
     (tree / "prepare.py").write_text(PREPARED)
     assert lint("normal.py")[:2] == QUIET[:2]
     (tree / "step.py").write_text("def step(trainer, x):\n    trainer.prepare.normal(x).sum().backward()\n")

@@ -88,6 +88,7 @@ class Missed(Struct, frozen=True):
     sides: tuple[tuple[Hashable, bool], ...]
 
 
+_ORDERS = frozenset({"<", "<=", ">", ">="})
 Conditional = ir.If | ir.IfExp | ir.Assert | ir.BoolOp
 Key = tuple[int | Place | tuple[Place, object], bool]
 
@@ -256,9 +257,12 @@ class Coverage(Struct):
 
 
 def _compares_numbers(test: ir.Expr) -> bool:
-    """Check whether a condition, or a part of it, is a comparison with a number."""
-    compared = (part.rights for part in walk((test,)) if isinstance(part, ir.Compare))
-    return any(isinstance(item, ir.Const) and type(item.value) in {int, float} for items in compared for item in items)
+    """Check whether a condition, or a part of it, is a comparison with a number, or asks what is the larger one."""
+    compared = [part for part in walk((test,)) if isinstance(part, ir.Compare)]
+    numbers = (item for part in compared for item in part.rights if isinstance(item, ir.Const))
+    return any(not _ORDERS.isdisjoint(part.ops) for part in compared) or any(
+        type(number.value) in {int, float} for number in numbers
+    )
 
 
 def number(root: Slice, path: str, node: int) -> int | Place:

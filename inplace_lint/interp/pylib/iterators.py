@@ -58,10 +58,11 @@ def turns(request: Request, value: Value | None) -> Items:
 
 
 def of_zip(request: Request) -> Results:
-    """Return the rows of several columns."""
+    """Return the rows of several columns; one that is known to the end ends those of which more is known."""
     columns = [turns(request, value) for value in request.arguments.positional]
     rows = tuple(Tuple(row) for row in zip(*(column.items for column in columns), strict=False))
-    return [(request.state, Tuple(rows, all(column.exact for column in columns)))]
+    exact = all(column.exact or len(column.items) > len(rows) for column in columns)
+    return [(request.state, Tuple(rows, exact))]
 
 
 def of_reversed(request: Request) -> Results:

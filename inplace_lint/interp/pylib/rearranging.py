@@ -7,7 +7,7 @@ Functions of `itertools` that only put items in another order or into rows: what
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from inplace_lint.domain.state import State
@@ -17,6 +17,7 @@ from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Items, Results
 
 _LONGEST = 256
+_AROUND = 64  # so many items of an endless iterator are known
 _OF_ALL: dict[str, Callable[..., Iterable[Any]]] = {  # all positional arguments are iterables
     "itertools.chain": itertools.chain,
     "itertools.product": itertools.product,
@@ -32,6 +33,7 @@ _OF_FIRST: dict[str, Callable[..., Iterable[Any]]] = {  # the first is one, the 
 }
 _OF_ITEMS = "itertools.chain.from_iterable"
 _ENDLESS = "itertools.cycle"
+_CUT = "itertools.islice"
 _SINGLE = frozenset({"itertools.chain", "itertools.cycle", "itertools.islice", _OF_ITEMS})  # those that make no rows
 
 
@@ -41,7 +43,8 @@ def rearrange(
     """Return the items of a call of such a function; None for any other, or if its numbers are not known."""
 
     def turns(value: Value) -> Items:
-        return interp.turns(frame, state, value, None, at)
+        found = interp.items_of(frame, state, value, None, at)
+        return found if found.items else interp.turns(frame, state, value, None, at)
 
     given = arguments.positional
     called = _OF_ALL.get(name) or _OF_FIRST.get(name) or (itertools.chain if name == _OF_ITEMS else None)
@@ -55,11 +58,21 @@ def rearrange(
     options: dict[str, Any] = {"fillvalue": NONE} if name == "itertools.zip_longest" else {}
     for key, value in arguments.keywords:
         options[key] = value if key == "fillvalue" else value.value if isinstance(value, Const) else None
+    most = _LONGEST + 1
+    if name == _ENDLESS:
+        most = max(len(columns[0].items), _AROUND if columns[0].exact else 0)
     try:
         made = called(*(column.items for column in columns), *numbers, **options)
-        rows = tuple(itertools.islice(made, len(columns[0].items) if name == _ENDLESS else _LONGEST + 1))
+        rows = tuple(itertools.islice(made, most))
     except (TypeError, ValueError):
         return None  # the program raises it, too
-    exact = outer.exact and all(column.exact for column in columns) and name != _ENDLESS and len(rows) <= _LONGEST
+    known = all(column.exact for column in columns) or (name == _CUT and _ends_within(columns[0], numbers))
+    exact = outer.exact and known and name != _ENDLESS and len(rows) <= _LONGEST
     items = rows[:_LONGEST] if name in _SINGLE else tuple(Tuple(row) for row in rows[:_LONGEST])
     return [(state, Tuple(items, exact))]
+
+
+def _ends_within(column: Items, numbers: Sequence[Any]) -> bool:
+    """Check whether a slice, of `stop` or `start, stop, step`, ends before the items that are known do."""
+    stop = numbers[min(len(numbers), 2) - 1] if numbers else None
+    return isinstance(stop, int) and stop <= len(column.items)
