@@ -92,6 +92,7 @@ class Graph:
         self._definitions: dict[str, frozenset[str]] = {}
         self._packages: dict[str, str] = {}
         self._listed: set[str] | None = None
+        self._around: dict[str, list[str]] = {}
         self._callers: dict[str, tuple[str, ...]] = {}
         self._digests: dict[str, str] = {}
 
@@ -126,9 +127,8 @@ class Graph:
             self._texts[path] = text
         other = imports is not None and imports != self._read(path)
         if other or (definitions is not None and definitions != self._defined(path)):
-            self._homes.clear()
-            self._users.clear()
-            self._callers.clear()
+            for found in (self._homes, self._users, self._callers, self._around):
+                found.clear()
         if (Path.cwd().as_posix(), self.root) in _PROJECTS:
             self.project().drop(path)
 
@@ -225,11 +225,15 @@ class Graph:
 
     def _files(self, package: str) -> list[str]:
         """Return the files that may import something of an outermost package, or of a file in none."""
-        # A folder that nothing marks as a project may be a home folder, or the temporary one.
-        marked = marked_root(Path(self.root), own=True) is not None
-        if self._listed is None:
-            self._listed = {*self._below(self.root, _MOST_FILES if marked else _MOST_UNMARKED), *self._texts}
-        return sorted(self._listed.union(self._below(package, _MOST_FILES) if package and not marked else ()))
+        known = self._around.get(package)
+        if known is None:
+            # A folder that nothing marks as a project may be a home folder, or the temporary one.
+            marked = marked_root(Path(self.root), own=True) is not None
+            if self._listed is None:
+                self._listed = {*self._below(self.root, _MOST_FILES if marked else _MOST_UNMARKED), *self._texts}
+            inside = self._below(package, _MOST_FILES) if package and not marked else ()
+            known = self._around[package] = sorted(self._listed.union(inside))
+        return known
 
     def _below(self, folder: str, most: int) -> Iterator[str]:
         listed = files.find([Path(folder)], self._exclude, most).files[:most]
@@ -365,12 +369,8 @@ def _leading_names(text: str) -> set[str]:
 
 def _shared(folder: str, path: str) -> int:
     """Return how many folders a path has in common with another folder."""
-    count = 0
-    for mine, theirs in zip(folder.split("/"), path.split("/")[:-1], strict=False):
-        if mine != theirs:
-            break
-        count += 1
-    return count
+    pairs = zip(folder.split("/"), path.split("/")[:-1], strict=False)
+    return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def root_of(path: Path) -> str:
