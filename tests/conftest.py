@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import os
 import signal
@@ -110,3 +111,13 @@ def _has_cuda() -> bool:
     import torch  # noqa: PLC0415 - only for tests that ask for a GPU
 
     return bool(torch.cuda.is_available())
+
+
+def pytest_collection_finish() -> None:
+    """
+    Collect garbage seldom, and not among the tests themselves, of which there are thousands.
+
+    What a file is checked with in a process of its own runs without the collector altogether.
+    """
+    gc.freeze()
+    gc.set_threshold(50_000, 50, 50)

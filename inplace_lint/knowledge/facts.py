@@ -280,10 +280,12 @@ def load(name: str, version: str | None = None, own: tuple[OwnFact, ...] = ()) -
     return Facts(framework(name, version), version, own)
 
 
-@cache
 def tables(name: str, version: str | None = None, own: tuple[OwnFact, ...] = ()) -> Facts:
     """Return what `load` returns, which is read once in a process for all that ask."""
-    return load(name, version, own)
+    return _tables(name, version, own)  # the cache tells an argument that is passed from one that is left out
+
+
+_tables = cache(load)
 
 
 def framework(name: str, version: str | None = None) -> Framework:
