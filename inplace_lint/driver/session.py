@@ -259,10 +259,12 @@ def _with_callers(tasks: Sequence[Task], graphs: Mapping[str, import_graph.Graph
     done: list[Task] = []
     for root, graph in graphs.items():
         mine = {task.path: task for task in tasks if task.root == root}
-        others = {name for name in graph.others(mine) if files.mentions(graph.text(name), names)}
-        called = (name for path in mine for name in graph.callers(path)) if others else ()
-        for name in sorted(others.intersection(called)):
-            mine[name] = task_of(name, graph.text(name), Path(name), root, plan, reported=False)
+        # Where all files are checked, as in a run over a whole project, the graph is not made.
+        if any(files.mentions(graph.text(name), names) for name in graph.others(mine)):
+            for name in sorted({name for path in mine for name in graph.callers(path)} - mine.keys()):
+                data = graph.text(name)
+                if files.mentions(data, names):
+                    mine[name] = task_of(name, data, Path(name), root, plan, reported=False)
         done.extend(mine.values())
     return done
 

@@ -3,8 +3,7 @@ An interpreter that has imported its framework already, for tests that start one
 
 `python()` is a program that is given to `--python`. What starts the process for jobs is forked from a server that has
 imported that framework, and so is, with `python("torch")`, what probes an operator; all else is the interpreter of the
-tests. A test of how processes start or end takes
-`sys.executable` itself.
+tests. A test of how processes start or end takes `sys.executable` itself.
 """
 
 from __future__ import annotations

@@ -13,9 +13,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from inplace_lint.domain import origins
-from inplace_lint.domain.heap import DictObject, Instance, ListObject
+from inplace_lint.domain.heap import DictObject, Instance, ListObject, Object
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Const, Dotted, Ref, SliceValue, Sym, Value
+from inplace_lint.domain.values import NONE, Const, Dotted, Ref, SliceValue, Sym, Value, of_key
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Results
@@ -62,10 +62,12 @@ def named(state: State, instance: Instance, name: str) -> Value | None:
     return None if instance.children is None else dict(children(state, instance).pairs).get(name)
 
 
-def by_position(inner: DictObject, index: Value) -> ListObject | None:
-    """Return the named modules of a container as a list, if an index asks for a position; None if it is a key."""
-    is_position = isinstance(index, SliceValue) or (isinstance(index, Const) and type(index.value) is int)
-    return ListObject(tuple(inner.items.values()), inner.exact) if is_position else None
+def key_at(inner: Object | None, index: Value) -> Value:
+    """Return the name of the module at a position, if what a container holds has names; else the index itself."""
+    keys = [*inner.items] if isinstance(inner, DictObject) else []
+    if isinstance(index, Const) and type(index.value) is int and -len(keys) <= index.value < len(keys):
+        return of_key(keys[index.value])
+    return index
 
 
 def item(state: State, instance: Instance, inner: ListObject, index: Value) -> Value:
@@ -119,7 +121,7 @@ def put(state: State, container: Ref, name: object, value: Value) -> None:
     elif isinstance(inner, ListObject) and name == str(len(inner.items)):
         state.put(instance.children, ListObject((*inner.items, value), inner.exact, inner.kind))
     elif isinstance(inner, ListObject):
-        before: dict[object, Value] = {str(position): item for position, item in enumerate(inner.items)}
+        before: dict[object, Value] = {**dict(children(state, instance).pairs)}
         state.put(instance.children, DictObject({**before, name: value}, inner.exact))
 
 

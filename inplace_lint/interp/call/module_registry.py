@@ -261,8 +261,7 @@ def _container_add(act: IntrinsicCall) -> Results:
     """Add one module, or those of an iterable, to a container; an insertion at an unknown position appends."""
     receiver = act.receiver()
     instance = act.state.instance(receiver) if receiver is not None else None
-    inner = act.state.object(instance.children) if instance is not None and instance.children is not None else None
-    if receiver is not None and isinstance(inner, ListObject):
+    if receiver is not None and instance is not None:
         if act.form.act == "container_append":
             module_containers.extend(act.state, receiver, (act.positional(1),))
         elif act.form.act == "container_extend":

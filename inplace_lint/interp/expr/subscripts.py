@@ -300,13 +300,12 @@ def _from_instance(
 ) -> Results:
     if instance.children is not None:
         inner: Object | None = state.object(instance.children)
-        listed = inner if isinstance(inner, ListObject) else None
+        if isinstance(inner, DictObject) and isinstance(index, SliceValue):
+            inner = ListObject(tuple(inner.items.values()), inner.exact)
+        if isinstance(inner, ListObject):
+            return [(state, module_containers.item(state, instance, inner, index))]
         if isinstance(inner, DictObject):
-            listed = module_containers.by_position(inner, index)
-        if listed is not None:
-            return [(state, module_containers.item(state, instance, listed, index))]
-        if isinstance(inner, DictObject):
-            return [(state, _from_dict(state, value, inner, index))]
+            return [(state, _from_dict(state, value, inner, module_containers.key_at(inner, index)))]
     results: Results = []
     for after, method in interp.get_attribute(frame, state, value, "__getitem__", at):
         if isinstance(method, Sym | Dotted):
@@ -373,7 +372,8 @@ def _store(state: State, ref: Ref, thing: Object | None, index: Value, value: Va
         case ListObject():
             state.put(ref, _replaced(thing, index, value))
         case Instance(_, _, _, Ref() as children):
-            _store(state, children, state.object(children), index, value)
+            inner = state.object(children)
+            _store(state, children, inner, module_containers.key_at(inner, index), value)
         case _:
             pass
 

@@ -34,7 +34,7 @@ _OF_FIRST: dict[str, Callable[..., Iterable[Any]]] = {  # the first is one, the 
 _OF_ITEMS = "itertools.chain.from_iterable"
 _ENDLESS = "itertools.cycle"
 _CUT = "itertools.islice"
-_SINGLE = frozenset({"itertools.chain", "itertools.cycle", "itertools.islice", _OF_ITEMS})  # those that make no rows
+_SINGLE = frozenset({"itertools.chain", _ENDLESS, _CUT, _OF_ITEMS})  # those that make no rows
 
 
 def rearrange(
