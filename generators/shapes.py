@@ -14,7 +14,7 @@ from typing import Any
 
 from inplace_lint.domain.shape import Axes, Axis, Part, Size
 from inplace_lint.domain.shape_rules import axes_of
-from inplace_lint.domain.values import Const, Value
+from inplace_lint.domain.values import Const, SliceValue, Value
 from inplace_lint.knowledge.shape_fact import parse_shape
 
 MANY = 3  # names of one kind that are tried
@@ -59,6 +59,10 @@ class Given:
     def is_row(self, part: Value | None) -> bool:
         """Check whether a part of an index is one whole number."""
         return isinstance(part, Const) and type(part.value) is int
+
+    def takes_one(self, part: SliceValue) -> bool:
+        """Check whether a slice takes one element: the sizes of samples are known, so that nobody asks."""
+        raise NotImplementedError(part)
 
 
 def is_tensor(value: object) -> bool:

@@ -15,7 +15,7 @@ from collections import Counter
 from itertools import zip_longest
 from typing import NamedTuple, Protocol
 
-from inplace_lint.domain.values import Sym, Three, Value
+from inplace_lint.domain.values import NONE, Const, SliceValue, Sym, Three, Value
 
 
 class Part(NamedTuple):
@@ -73,10 +73,33 @@ class Operands(Protocol):
         """Check whether a part of an index is one whole number, so that its axis goes away."""
         ...
 
+    def takes_one(self, part: SliceValue) -> bool:
+        """Check whether a slice takes one element of an axis, if that is long enough."""
+        ...
+
 
 def part_of(size: Size, bounds: tuple[object, ...]) -> Size:
     """Return the size of a part of an axis."""
     return None if size is None else Part(size, bounds)
+
+
+def sliced(axis: Axis, part: SliceValue, *, one: bool) -> Axis:
+    """Return what a slice takes of an axis; `one`: one element, of which an axis of unknown size is taken to have."""
+    bounds = (part.lower, part.upper, part.step)
+    if all(bound == NONE for bound in bounds):
+        return axis
+    if one and not isinstance(axis.size, int):
+        return Axis(1, axis.stride)
+    if not all(isinstance(bound, Const) for bound in bounds):
+        return Axis(None, axis.stride if part.step in {NONE, Const(1)} else None)
+    lower, upper, step = (bound.value if isinstance(bound, Const) else None for bound in bounds)
+    if lower in {None, 0} and upper is None and step in {None, 1}:
+        return axis
+    ints = [number if isinstance(number, int) else None for number in (lower, upper, step)]
+    stride = times(axis.stride, ints[2] or 1)
+    if isinstance(axis.size, int):
+        return Axis(len(range(axis.size)[slice(*ints)]), stride)
+    return Axis(part_of(axis.size, tuple(ints)), stride)
 
 
 def times(term: Term | None, size: Size) -> Term | None:

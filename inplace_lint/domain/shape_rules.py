@@ -164,7 +164,10 @@ def _cut(axes: Axes, operands: Operands, names: tuple[str | int, ...]) -> Axes:
     given = operands.numbers(str(names[1])) if len(names) > 1 else ()
     if given is not None and len(given) > 1:  # of each part its own
         return _loose(axes, operands, names[:1])
-    return _with_part(axes, _dim(operands, names[0], len(axes)), given, lambda _, size: size)
+    place = _dim(operands, names[0], len(axes))
+    if place is not None and given == (1,):
+        return (*axes[:place], Axis(1, axes[place].stride), *axes[place + 1 :])
+    return _with_part(axes, place, given, lambda _, size: size)
 
 
 def _with_part(axes: Axes, place: int | None, given: tuple[Size, ...] | None, one: Callable[[int, int], int]) -> Axes:
@@ -338,30 +341,13 @@ def _index(axes: Axes, operands: Operands, names: tuple[str | int, ...]) -> Axes
         elif part == NONE:
             found.append(_NEW)
         elif isinstance(part, SliceValue):
-            found.append(_sliced(axes[place], part))
+            found.append(shape.sliced(axes[place], part, one=operands.takes_one(part)))
             place += 1
         elif operands.is_row(part):
             place += 1
         else:
             return None
     return tuple(found)
-
-
-def _sliced(axis: Axis, part: SliceValue) -> Axis:
-    """Return what a slice takes of an axis."""
-    bounds = (part.lower, part.upper, part.step)
-    if all(bound == NONE for bound in bounds):
-        return axis
-    if not all(isinstance(bound, Const) for bound in bounds):
-        return Axis(None, axis.stride if part.step in {NONE, Const(1)} else None)
-    lower, upper, step = (bound.value if isinstance(bound, Const) else None for bound in bounds)
-    if lower in {None, 0} and upper is None and step in {None, 1}:
-        return axis
-    ints = [number if isinstance(number, int) else None for number in (lower, upper, step)]
-    stride = shape.times(axis.stride, ints[2] or 1)
-    if isinstance(axis.size, int):
-        return Axis(len(range(axis.size)[slice(*ints)]), stride)
-    return Axis(part_of(axis.size, tuple(ints)), stride)
 
 
 _RULES: dict[ShapeRule, Callable[[Axes, Operands, tuple[str | int, ...]], Axes | None]] = {

@@ -22,7 +22,7 @@ from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Results
 from inplace_lint.interp.pylib import dataclass_fields
-from inplace_lint.interp.transfer import keywords
+from inplace_lint.interp.transfer import op_call
 
 
 def construct(
@@ -124,7 +124,7 @@ def construct_library(
     interp.fuel.counters["framework_calls"] += 1
     interp.fuel.counters["framework_calls_with_fact"] += 1
     ref = state.new(Instance(Dotted(name), {"training": Const(True)}, made=frame.site(at).place))
-    keywords.check(interp, frame, state, name, interp.context.forms(name)[0].init or (), arguments, at)
+    op_call.check_flag(interp, frame, state, name, interp.context.forms(name)[0].init or (), arguments, at)
     fill(interp, state, ref, name, arguments)
     return [(state, ref)]
 

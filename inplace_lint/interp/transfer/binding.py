@@ -16,7 +16,7 @@ from inplace_lint.domain.values import NONE, NOT_TENSORS, Const, Dotted, Ref, Sy
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Arguments, text_of
 from inplace_lint.interp.intrinsics import opaque_modules
-from inplace_lint.interp.transfer import dtypes, shapes
+from inplace_lint.interp.transfer import dtypes, layouts, shapes
 from inplace_lint.interp.transfer.index import is_basic_index, is_dense, takes_all
 from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.argument import Argument
@@ -282,12 +282,12 @@ _ATOMS: dict[str, Callable[..., Three]] = {
     "passed": _passed,
     "same": _same,
     "contiguous": _contiguous,
-    "views": shapes.views,
+    "views": layouts.views,
     "keeps": dtypes.keeps,
-    "kept_by_einsum": shapes.kept_by_einsum,
-    "kept_by_matmul": shapes.kept_by_matmul,
+    "kept_by_einsum": layouts.kept_by_einsum,
+    "kept_by_matmul": layouts.kept_by_matmul,
     "centred": shapes.centred,
-    "rows": shapes.rows,
+    "rows": layouts.rows,
     "matrix": lambda call, name: call.compare(Atom(Predicate.NDIM, (name,)), "==", 2) is True,
     "sums": lambda call, name: rearrangement.sums(call.value(name)),
     "permutes": lambda call, name: rearrangement.permutes(call.value(name)),

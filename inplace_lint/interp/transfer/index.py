@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from inplace_lint.domain import origins
-from inplace_lint.domain.heap import ListObject, Step, Tensor
+import itertools
+
+from inplace_lint.domain import origins, products
+from inplace_lint.domain.heap import ListObject, Part, Step, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Const, Ref, SliceValue, Sym, Three, Tuple, Value
 
 DOTS = Const(...)
+_WHOLE = SliceValue(NONE, NONE, NONE)
 ADDED = "None"  # the op of a step that only adds axes
 
 
@@ -23,6 +26,38 @@ def is_whole(index: Value | None) -> bool:
     if isinstance(index, SliceValue):
         return all(bound == NONE for bound in (index.lower, index.upper, index.step))
     return isinstance(index, Const) and index.value is ...
+
+
+def is_row(state: State, part: Value) -> bool:
+    """Check whether a part of an index certainly is one whole number: a tensor without axes is read as one."""
+    if isinstance(part, Const):
+        return type(part.value) is int
+    tensor = state.tensor(part)
+    if tensor is not None:
+        return tensor.rank == 0 and tensor.dtype == "int"
+    return isinstance(part, Sym) and part.kind == "number"
+
+
+def takes_one(state: State, part: SliceValue) -> bool:
+    """Check whether a slice takes one element of an axis, if that is long enough: `:1`, `-1:`, `i : i + 1`."""
+    lower = Const(0) if part.lower == NONE else part.lower
+    if part.step not in {NONE, Const(1)} or part.upper == NONE:
+        return part.step in {NONE, Const(1)} and lower == Const(-1)
+    if isinstance(lower, Const) and isinstance(part.upper, Const):
+        first, end = lower.value, part.upper.value
+        return isinstance(first, int) and isinstance(end, int) and end - first == 1 and end != 0
+    return isinstance(part.upper, Sym) and state.symbols.key(part.upper) == (origins.BINARY, "+", lower, Const(1))
+
+
+def axes_named(state: State, index: Value | None) -> int | None:
+    """
+    Return how many axes an index names, if these are all of the tensor's; None if there may be more.
+
+    IMPRECISE: one that ends in `:`, which says nothing of that axis, is taken to name all of them.
+    """
+    items = [item for item in index.items if item != NONE] if isinstance(index, Tuple) and index.exact else []
+    ends = len(items) > 1 and isinstance(items[-1], SliceValue) and is_whole(items[-1])
+    return len(items) if ends and all(isinstance(one, SliceValue) or is_row(state, one) for one in items) else None
 
 
 def is_constant(value: Value) -> bool:
@@ -98,6 +133,42 @@ def is_dense(tensor: Tensor, last: int = 0) -> Three:
         return None if tensor.contiguous is False else True
     steps = tensor.part
     return True if steps is not None and all(_keeps_order(step, last) for step in steps) else None
+
+
+def keeps_rows(state: State, part: Part) -> Three:
+    """
+    Return whether all axes of a part of a dense tensor but the last one merge without a copy.
+
+    IMPRECISE: it has three axes, or four; None where that decides, and for three it is so.
+    """
+    of_three, of_four = (all(_merges(state, step, rank) for step in part) for rank in (3, 4))
+    return None if of_three and not of_four else of_three
+
+
+def _merges(state: State, step: Step, rank: int) -> bool:
+    """Check whether a step on a tensor with so many axes leaves such as merge, but for the last one."""
+    move, op, _ = step
+    if move != "rows":
+        return move in {"row", "all"} or op == ADDED
+    items = items_of(step)
+    named = [item for item in items if item != DOTS]
+    at = items.index(DOTS) if DOTS in items else len(items)
+    items = [*named[:at], *[_WHOLE] * (rank - len(named)), *named[at:]]
+    places = [at for at, item in enumerate(items) if not is_row(state, item)]
+    if len(places) <= products.MATRIX:
+        return True
+    longer = [at for at in places[:-1] if not _is_one(state, items[at])]
+    pairs = itertools.pairwise(longer)
+    return all(is_whole(items[after]) and after - before == 1 and not _skips(items[before]) for before, after in pairs)
+
+
+def _is_one(state: State, item: Value) -> bool:
+    return isinstance(item, SliceValue) and takes_one(state, item)
+
+
+def _skips(item: Value) -> bool:
+    """Check whether a slice may leave out elements between those that it takes."""
+    return isinstance(item, SliceValue) and item.step not in {NONE, Const(1)}
 
 
 def _keeps_order(step: Step, last: int) -> bool:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from msgspec import Struct, field
 
-from inplace_lint.core.event import Spelling, Touch
+from inplace_lint.core.event import Failure, Refused, Spelling, Touch
 from inplace_lint.core.span import Place
 from inplace_lint.domain.heap import Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Ref
-from inplace_lint.interp.frame import Frame, text_of
+from inplace_lint.interp.frame import Arguments, Frame, text_of
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.transfer.binding import Binding
 from inplace_lint.ir import nodes as ir
+from inplace_lint.knowledge.argument import Argument
 from inplace_lint.knowledge.facts import Facts
+
+_ANY = "kwargs"
 
 
 class Call(Struct):
@@ -61,3 +66,16 @@ class Call(Struct):
 def replace_call(call: Call, binding: Binding, name: str, flag: Place | None) -> Call:
     """Return the same call as a call of another op."""
     return Call(call.interp, call.frame, call.facts, binding, call.at, call.spelled, name, flag, True, call.doubt)
+
+
+def check_flag(
+    interp: Interpreter, frame: Frame, state: State, name: str, taken: Iterable[Argument], arguments: Arguments, at: int
+) -> None:
+    """Report a call that passes the flag for writing in place to an op that does not accept it."""
+    facts = interp.context.facts_of(name)
+    word = facts.framework.words.get("flag", "") if facts is not None else ""
+    if facts is None or not word or arguments.named(word) is None:
+        return
+    if not any(argument.name == word or argument.kind == _ANY for argument in taken):
+        touch = Touch(name, frame.site(at), word, word)
+        state.report(Refused(facts.framework.name, Failure.KEYWORD, touch, None, state.assumptions))

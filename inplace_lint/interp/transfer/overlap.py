@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from inplace_lint.domain import origins, rearrangement, traits
 from inplace_lint.domain.values import NONE, Const, Ref, SliceValue, Sym, Three, Tuple, Value
-from inplace_lint.interp.transfer import shapes
-from inplace_lint.interp.transfer.index import ADDED, DOTS, is_constant, is_whole, items_of, leaves_gaps
+from inplace_lint.interp.transfer import layouts
+from inplace_lint.interp.transfer.index import ADDED, DOTS, is_constant, is_row, is_whole, items_of, leaves_gaps
 from inplace_lint.knowledge.words import Check, ShapeRule
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def step(call: Call, moves: str, source: Tensor) -> Part | None:
     if not all(is_constant(value) for value in arguments):
         if moves != "rows" or len(arguments) != 1 or not _is_numbers(call.state, arguments[0]):
             return None
-        return (*source.part, ("row" if shapes.is_row(call.state, arguments[0]) else moves, "", arguments))
+        return (*source.part, ("row" if is_row(call.state, arguments[0]) else moves, "", arguments))
     if moves == "rows" and all(is_whole(value) for value in arguments):
         return source.part
     if moves == "rows" and (news := [axis for value in arguments for axis in _added_axes(value)]):
@@ -86,15 +86,15 @@ def _is_numbers(state: State, index: Value) -> bool:
         return index.exact and all(_is_numbers(state, item) for item in index.items)
     if isinstance(index, SliceValue):
         bounds = (index.lower, index.upper, index.step)
-        return all(bound == NONE or shapes.is_row(state, bound) for bound in bounds)
-    return index in {NONE, DOTS} or shapes.is_row(state, index)
+        return all(bound == NONE or is_row(state, bound) for bound in bounds)
+    return index in {NONE, DOTS} or is_row(state, index)
 
 
 def repeats(call: Call, fact: ReturnFact, source: Tensor, sizes: Sizes | None) -> Part | None:
     """Return the part of the storage that the expansion of a tensor to these sizes covers."""
     if source.part is None or sizes is None:
         return None
-    found = shapes.added(call.binding, fact)
+    found = layouts.added(call.binding, fact)
     if found is None and source.sizes is not None:
         new = len(sizes) - len(source.sizes)
         pairs = enumerate(sizes)
@@ -104,7 +104,7 @@ def repeats(call: Call, fact: ReturnFact, source: Tensor, sizes: Sizes | None) -
 
 def expands(call: Call, fact: ReturnFact, ref: Ref, source: Tensor, sizes: Sizes | None) -> Three:
     """Return whether an expansion to these sizes repeats elements; None where it may be to the sizes that there are."""
-    added = shapes.added(call.binding, fact)
+    added = layouts.added(call.binding, fact)
     if added is not None:
         return bool(added)
     if source.sizes is None or sizes is None:
@@ -155,7 +155,7 @@ def _single(state: State, step: Step, index: Value) -> set[int]:
     dots = next((at for at, item in enumerate(items) if item == DOTS), None)
     if dots is not None and isinstance(rank, int):
         items[dots : dots + 1] = [_WHOLE] * (rank + 1 - len(items))
-    return {at for at, item in enumerate(items) if shapes.is_row(state, item) or len(_taken(item, None) or "..") == 1}
+    return {at for at, item in enumerate(items) if is_row(state, item) or len(_taken(item, None) or "..") == 1}
 
 
 def alike(one: Part | None, other: Part | None) -> bool:

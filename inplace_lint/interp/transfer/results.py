@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -13,13 +12,11 @@ from inplace_lint.domain.heap import Part, Tensor, View, alike
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Const, Dotted, NodeId, Ref, Sym, Three, Tuple, Value
 from inplace_lint.interp.fuel import UNKNOWN_TURNS
-from inplace_lint.interp.transfer import dtypes, overlap, shapes
+from inplace_lint.interp.transfer import dtypes, layouts, overlap, shapes
+from inplace_lint.interp.transfer.op_call import Call
 from inplace_lint.knowledge.guard import holds
 from inplace_lint.knowledge.op import ReturnFact
 from inplace_lint.knowledge.words import DType, Moves, ShapeRule
-
-if TYPE_CHECKING:
-    from inplace_lint.interp.transfer.op_call import Call
 
 _TRACKED = {View.SINGLE, View.MULTI, View.EXPANDED, View.CUSTOM, View.HOOKED}
 _KINDS = {
@@ -88,7 +85,7 @@ def _argument(call: Call, name: str, fact: ReturnFact) -> Value:
     """Return an argument itself, with other axes where the fact says that they change."""
     if fact.shape is not None or fact.contiguous is False:
         for ref, tensor in call.binding.tensors(name):
-            layout = shapes.of_view(call.binding, fact, tensor)
+            layout = layouts.of_view(call.binding, fact, tensor)
             call.state.put(ref, replace(call.state.tensor(ref) or tensor, **layout, part=None))
     elif name != call.binding.op.args[0].name:
         _resize(call, name)
@@ -118,7 +115,9 @@ def _fresh(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Valu
     copied = fact.contiguous is False or (not fact.contiguous and _is_of_unknown(call, fact))
     strided = copied or (not fact.contiguous and _is_strided(fact, model))
     sizes = shapes.of_fact(call.binding, fact.shape)
-    strides = shapes.of_elementwise(state, sizes, _first_operand(call)) if strided and fact.contiguous is None else None
+    strides = (
+        layouts.of_elementwise(state, sizes, _first_operand(call)) if strided and fact.contiguous is None else None
+    )
     tensor = Tensor(
         storage=state.new_storage(),
         rg=rg,
@@ -211,8 +210,9 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None, place: i
     sources = _sources(call, name, place)
     if not sources:
         return _on_array(call, name, fact, _fresh(call, ReturnFact("fresh", dtype=fact.dtype), rg, node))
-    ref, source = sources[0][0], shapes.laid(call.binding, fact, sources[0][1], place)
-    layout = shapes.of_view(call.binding, fact, source)
+    ref, given = sources[0]
+    source = layouts.laid(call.binding, fact, layouts.told(call.binding, fact, ref, given), place)
+    layout = layouts.of_view(call.binding, fact, source)
     kind, doubt = _stated_kind(call, fact, ref, source, layout)
     if kind is View.EXPANDED:
         layout["contiguous"] = False
@@ -266,7 +266,7 @@ def _of_this_view(call: Call, source: Tensor, doubt: frozenset[str]) -> frozense
 
 
 def _stated_kind(
-    call: Call, fact: ReturnFact, ref: Ref, source: Tensor, layout: shapes.Layout
+    call: Call, fact: ReturnFact, ref: Ref, source: Tensor, layout: layouts.Layout
 ) -> tuple[View, frozenset[str]]:
     """Return the kind of view that a fact states, with what that assumes of the source."""
     kind = View.MAYBE if fact.kind == "maybe" else View(fact.view)
@@ -291,7 +291,7 @@ def _on_array(call: Call, name: str, fact: ReturnFact, made: Value) -> Value:
     return made
 
 
-def _part(call: Call, fact: ReturnFact, source: Tensor, layout: shapes.Layout) -> Part | None:
+def _part(call: Call, fact: ReturnFact, source: Tensor, layout: layouts.Layout) -> Part | None:
     if fact.view == View.EXPANDED.value:
         return overlap.repeats(call, fact, source, layout["sizes"])
     # Axes of size 1 may change their places so that everything stays where it is.

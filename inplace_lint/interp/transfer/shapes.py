@@ -7,36 +7,25 @@ Shapes of the tensors of a call: what the rules of facts ask for, and what the p
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from inplace_lint.domain import origins, products, shape, shape_rules, traits
+from inplace_lint.domain import origins, shape, shape_rules, traits
 from inplace_lint.domain.heap import ListObject, Tensor
-from inplace_lint.domain.shape import Axes, Axis, Part, Size, Term
+from inplace_lint.domain.shape import Axes, Axis, Part, Size
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, NOT_TENSORS, Const, Ref, SliceValue, Sym, SymId, Three, Tuple, Value
 from inplace_lint.interp.control import path_condition
-from inplace_lint.interp.transfer.index import is_dense
-from inplace_lint.knowledge.guard import Atom
-from inplace_lint.knowledge.op import ReturnFact
+from inplace_lint.interp.transfer.index import is_row, takes_one
 from inplace_lint.knowledge.shape_fact import ShapeFact
-from inplace_lint.knowledge.words import Moves, Predicate, ShapeRule, ValueKind
+from inplace_lint.knowledge.words import ShapeRule, ValueKind
 
 if TYPE_CHECKING:
     from inplace_lint.interp.transfer.binding import Binding
 
 # Stands for the axes of a contiguous tensor whose axes are unknown. IMPRECISE: it is taken to have more than one.
 _ANY = shape.dense(tuple([Part(None, (axis,)) for axis in range(8)]))
-_BATCHED = 3  # axes of a batch of sequences of features
-
-
-class Layout(TypedDict):
-    """What is known of the memory that a view covers: fields of a tensor."""
-
-    sizes: tuple[Size, ...] | None
-    strides: tuple[Term | None, ...] | None
-    contiguous: Three
 
 
 class CallOperands:
@@ -109,6 +98,10 @@ class CallOperands:
         """Check whether a part of an index is one whole number, so that its axis goes away."""
         return part is not None and is_row(self._state, part)
 
+    def takes_one(self, part: SliceValue) -> bool:
+        """Check whether a slice takes one element of an axis, if that is long enough."""
+        return takes_one(self._state, part)
+
 
 def _lengths(state: State, value: Value) -> tuple[int, ...] | None:
     if isinstance(value, Const):
@@ -120,16 +113,6 @@ def _lengths(state: State, value: Value) -> tuple[int, ...] | None:
         return None
     inner = _lengths(state, items[0]) if items else ()
     return None if inner is None else (len(items), *inner)
-
-
-def is_row(state: State, part: Value) -> bool:
-    """Check whether a part of an index certainly is one whole number: a tensor without axes is read as one."""
-    if isinstance(part, Const):
-        return type(part.value) is int
-    tensor = state.tensor(part)
-    if tensor is not None:
-        return tensor.rank == 0 and tensor.dtype == "int"
-    return isinstance(part, Sym) and part.kind == "number"
 
 
 def members(binding: Binding, name: str) -> Sequence[Value] | None:
@@ -171,71 +154,6 @@ def axes_of(state: State, ref: Ref, known: tuple[Size, ...], tensor: Tensor, *, 
     return shape.dense(sizes) if tensor.contiguous else tuple(Axis(size) for size in sizes)
 
 
-def of_view(binding: Binding, fact: ReturnFact, source: Tensor) -> Layout:
-    """
-    Return the layout of the view that a call creates.
-
-    Axes that are merged or split leave a tensor dense if it was, and only then.
-    """
-    kept = fact.moves is Moves.ALL and source.contiguous is not None
-    dense = source.contiguous if kept else fact.contiguous
-    if fact.shape is None:
-        return Layout(sizes=None, strides=None, contiguous=dense)
-    axes = shape_rules.axes_of(fact.shape, CallOperands(binding, strided=True))
-    if source.sizes is None and fact.shape.rule is not ShapeRule.RESHAPE:
-        if source.contiguous and axes is not None:
-            return Layout(sizes=None, strides=None, contiguous=shape.is_contiguous(axes))
-        gaps = source.contiguous is False and _keeps_gaps(binding, fact, source)
-        return Layout(sizes=None, strides=None, contiguous=False if gaps else dense)
-    if axes is None:
-        return Layout(sizes=None, strides=None, contiguous=dense)
-    sizes = tuple([axis.size for axis in axes])
-    found = True if dense else shape.is_contiguous(axes)
-    if found is None:
-        found = dense
-    if fact.kind == "maybe" and not found:
-        return Layout(sizes=sizes, strides=None, contiguous=None)  # a copy is dense
-    strides = None if found or all(axis.stride is None for axis in axes) else tuple([axis.stride for axis in axes])
-    return Layout(sizes=sizes, strides=strides, contiguous=found)
-
-
-def added(binding: Binding, fact: ReturnFact) -> list[int] | None:
-    """Return the axes that a pattern adds, and along which elements repeat; None where no pattern says that."""
-    if fact.shape is None or fact.shape.rule is not ShapeRule.REARRANGE:
-        return None
-    return shape_rules.repeated(fact.shape, CallOperands(binding))
-
-
-def laid(binding: Binding, fact: ReturnFact, source: Tensor, place: int) -> Tensor:
-    """Return the tensor that a view is made of: a vector lies along its axis of a grid before it is expanded."""
-    if fact.shape is None or fact.shape.rule is not ShapeRule.GRID or source.sizes is None:
-        return source
-    sizes = shape_rules.along(fact.shape, CallOperands(binding), place, next(iter(source.sizes), 1))
-    return replace(source, sizes=sizes)
-
-
-def of_elementwise(
-    state: State, sizes: tuple[Size, ...] | None, first: tuple[Ref, Tensor] | None
-) -> tuple[Term | None, ...] | None:
-    """Return the strides of a new tensor that keeps the order in memory of the first operand; None if unknown."""
-    if first is None or sizes is None or first[1].contiguous is not False or first[1].sizes != sizes:
-        return None
-    axes = shape.packed(axes_of(state, first[0], sizes, first[1], strided=True))
-    return None if axes is None or shape.is_contiguous(axes) else tuple([axis.stride for axis in axes])
-
-
-def _keeps_gaps(binding: Binding, fact: ReturnFact, source: Tensor) -> bool:
-    """Check whether a view of a tensor with gaps has some: parts of it, and rows where these have gaps already."""
-    assert fact.shape is not None
-    if fact.shape.rule is not ShapeRule.INDEX:
-        return False
-    if not source.part or source.part[-1][0] != Moves.ROWS:  # `h.t()`, not `h[::2]`
-        return True
-    index = binding.value(str(fact.shape.args[1]))
-    parts = index.items if isinstance(index, Tuple) and index.exact else (index,)
-    return all(isinstance(part, SliceValue) for part in parts)
-
-
 def of_fact(binding: Binding, fact: ShapeFact | None) -> tuple[Size, ...] | None:
     """Return the sizes of a new tensor; None where even their number is unknown."""
     if fact is None or (fact.rule is ShapeRule.AXES and fact.args == (0,) and _is_told_more(binding)):
@@ -262,19 +180,6 @@ def makes_unit_axis(binding: Binding, fact: ShapeFact | None) -> bool:
         return last == Const(True)
     items = last.items if isinstance(last, Tuple) else (last,)
     return fact.rule is ShapeRule.INDEX and NONE in items
-
-
-def views(binding: Binding, name: str) -> Three:
-    """Return whether a tensor can get the shape of the result without a copy; None if unknown."""
-    tensor = binding.tensor(name)
-    facts = [part for one in binding.op.returns for part in (one, *one.items)]
-    fact = next((one.shape for one in facts if one.shape is not None), None)
-    if fact is not None and fact.rule is ShapeRule.REARRANGE:  # of several tensors, each of them
-        return shape_rules.views(fact, CallOperands(binding, strided=True)) if binding.tensors(name) else None
-    if tensor is None or fact is None or tensor.contiguous or tensor.sizes is None:
-        return None if tensor is None else tensor.contiguous
-    found = shape_rules.views(fact, CallOperands(binding, strided=True))
-    return tensor.contiguous if found is None else found
 
 
 def symbol(state: State, tensor: Value) -> Sym:
@@ -336,40 +241,6 @@ def learn(state: State, value: Value, count: int) -> None:
 
 def _items_of(state: State, value: Sym, count: int) -> tuple[Size, ...]:
     return tuple(state.symbols.sym((origins.ITEM, value, Const(i)), "number") for i in range(count))
-
-
-def kept_by_matmul(binding: Binding, name: str, other: str) -> Three:
-    """Return whether `matmul` with another operand keeps a tensor itself, and no copy; None if unknown."""
-    operands, first = CallOperands(binding, strided=True), binding.op.args[0].name == name
-    tensor, axes, right = binding.tensor(name), operands.axes(name), binding.tensor(other)
-    known = None if right is None or right.sizes is None else operands.axes(other)
-    if tensor is None or tensor.sizes is None or axes is None:
-        last = 1 if known is not None and len(known) <= products.MATRIX else products.MATRIX
-        return ((first or last > 1) and (tensor is None or is_dense(tensor, last))) or None
-    return products.matmul_keeps(axes, known, first=first)
-
-
-def rows(binding: Binding, name: str, turned: str) -> Three:
-    """Return whether (time, batch, features), the first two turned where a flag says so, is rows without a copy."""
-    tensor, turns = binding.tensor(name), binding.truth(Atom(Predicate.TRUTH, (turned,)))
-    if tensor is None or turns is None or binding.value(turned) is None:
-        return None
-    if tensor.sizes is not None and len(tensor.sizes) < _BATCHED:
-        turns = False
-    axes = None if tensor.sizes is None else CallOperands(binding, strided=True).axes(name)
-    if axes is None:
-        return False if turns or tensor.contiguous is False else is_dense(tensor, 1)
-    return shape.merge((axes[1], axes[0]) if turns else axes[:-1])[1]
-
-
-def kept_by_einsum(binding: Binding, name: str, equation: str) -> Three:
-    """Return whether `einsum` keeps an operand itself, and no copy; None if unknown."""
-    tensor = binding.tensor(name)
-    if tensor is None:
-        return None
-    axes = None if tensor.sizes is None else CallOperands(binding, strided=True).axes(name)
-    number = [argument.name for argument in binding.op.args if argument.name != equation].index(name)
-    return products.einsum_keeps(binding.value(equation), number, axes, contiguous=tensor.contiguous)
 
 
 def centred(call: Binding, kernel: str, dilation: str) -> Three:
