@@ -97,7 +97,18 @@ def is_dense(tensor: Tensor, last: int = 0) -> Three:
     if tensor.base is None:
         return None if tensor.contiguous is False else True
     steps = tensor.part
+    if steps is not None and last and _takes_of_last(steps[-1]):
+        steps = steps[:-1]
     return True if steps is not None and all(_keeps_order(step, last) for step in steps) else None
+
+
+def _takes_of_last(step: Step) -> bool:
+    """Check whether an index takes a part of the last axis only: `x[..., :4]`."""
+    match items_of(step) if step[0] == "rows" else []:
+        case [first, _]:
+            return first == DOTS
+        case _:
+            return False
 
 
 def _keeps_order(step: Step, last: int) -> bool:

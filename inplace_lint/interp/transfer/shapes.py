@@ -349,17 +349,17 @@ def kept_by_matmul(binding: Binding, name: str, other: str) -> Three:
     return products.matmul_keeps(axes, known, first=first)
 
 
-def rows(binding: Binding, name: str, turned: str) -> Three:
-    """Return whether (time, batch, features), the first two turned where a flag says so, is rows without a copy."""
-    tensor, turns = binding.tensor(name), binding.truth(Atom(Predicate.TRUTH, (turned,)))
-    if tensor is None or turns is None or binding.value(turned) is None:
-        return None
-    if tensor.sizes is not None and len(tensor.sizes) < _BATCHED:
-        turns = False
+def rows(binding: Binding, name: str, turned: str = "") -> Three:
+    """Return whether all axes but the last, the first two turned where a flag says so, merge without a copy."""
+    tensor, turns = binding.tensor(name), turned and binding.truth(Atom(Predicate.TRUTH, (turned,)))
+    if tensor is None or turns is None or (turned and binding.value(turned) is None):
+        return None if turned else True
     axes = None if tensor.sizes is None else CallOperands(binding, strided=True).axes(name)
     if axes is None:
-        return False if turns or tensor.contiguous is False else is_dense(tensor, 1)
-    return shape.merge((axes[1], axes[0]) if turns else axes[:-1])[1]
+        kept = None if turns else is_dense(tensor, 1)
+        return False if turns or (kept is None and tensor.contiguous is False) else kept
+    turns = turns and len(axes) >= _BATCHED
+    return len(axes) < _BATCHED or shape.merge((axes[1], axes[0]) if turns else axes[:-1])[1]
 
 
 def kept_by_einsum(binding: Binding, name: str, equation: str) -> Three:
