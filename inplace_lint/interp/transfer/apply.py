@@ -23,7 +23,6 @@ from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import table
 from inplace_lint.interp.outcome import Results
 from inplace_lint.interp.transfer import (
-    keywords,
     lazy_view_history,
     materialise,
     no_gradient,
@@ -101,7 +100,7 @@ def _misfit(
     if _is_method(interp, name) and type(owner) is Sym and materialise.framework_of(interp, state, owner) is None:
         function = state.symbols.sym((origins.ATTRIBUTE, owner.id, results.short(name)))
         return interp.call(frame, state, function, arguments.rest(), at)
-    keywords.check(interp, frame, state, name, [arg for form in forms for arg in form.args], arguments, at)
+    op_call.check_flag(interp, frame, state, name, [arg for form in forms for arg in form.args], arguments, at)
     state.assume(f"`{results.short(name)}` accepts these arguments")
     return _unknown(interp, frame, state, name, arguments, at, instance)
 

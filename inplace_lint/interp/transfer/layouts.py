@@ -133,8 +133,8 @@ def kept_by_matmul(binding: Binding, name: str, other: str) -> Three:
     known = None if right is None or right.sizes is None else operands.axes(other)
     if tensor is None or tensor.sizes is None or axes is None:
         last = 1 if known is not None and len(known) <= products.MATRIX else products.MATRIX
-        if first and last == 1 and tensor is not None and tensor.contiguous is False and tensor.part is not None:
-            return keeps_rows(binding.state, tensor.part)
+        if first and last == 1 and tensor is not None and tensor.contiguous is False:
+            return tensor.part is not None and keeps_rows(binding.state, tensor.part)
         return ((first or last > 1) and (tensor is None or is_dense(tensor, last))) or None
     return products.matmul_keeps(axes, known, first=first)
 
