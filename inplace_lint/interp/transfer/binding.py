@@ -163,10 +163,10 @@ class Binding(Struct):
         subject = text_of(self.exprs.get(atom.args[0])) or atom.args[0]
         if atom.name == "rg":
             return tensor.why if tensor is not None and tensor.why else f"`{subject}` requires grad"
-        if atom.name in {"contiguous", "dense", "views", "kept_by_einsum", "kept_by_matmul"}:
-            return f"`{subject}` is contiguous in memory"
-        if atom.name == "rows":
+        if atom.name == "rows" and len(atom.args) > 1:
             return f"the batch is not the first axis of `{subject}`"
+        if atom.name in {"contiguous", "dense", "rows", "views", "kept_by_einsum", "kept_by_matmul"}:
+            return f"`{subject}` is contiguous in memory"
         if atom.name == "basic":
             return "the index is made of numbers and slices"
         if atom.name in {"float", "int", "bool"}:

@@ -36,7 +36,7 @@ class Layout(TypedDict):
     contiguous: Three
 
 
-def told(binding: Binding, fact: ReturnFact, ref: Ref, source: Tensor) -> Tensor:
+def _told(binding: Binding, fact: ReturnFact, ref: Ref, source: Tensor) -> Tensor:
     """Return a tensor of unknown axes with as many as the call that makes a view of it names."""
     if source.sizes is None and fact.shape is not None and fact.shape.rule in {ShapeRule.INDEX, ShapeRule.PERMUTE}:
         name = str(fact.shape.args[1])
@@ -83,8 +83,9 @@ def added(binding: Binding, fact: ReturnFact) -> list[int] | None:
     return shape_rules.repeated(fact.shape, CallOperands(binding))
 
 
-def laid(binding: Binding, fact: ReturnFact, source: Tensor, place: int) -> Tensor:
+def laid(binding: Binding, fact: ReturnFact, ref: Ref, source: Tensor, place: int) -> Tensor:
     """Return the tensor that a view is made of: a vector lies along its axis of a grid before it is expanded."""
+    source = _told(binding, fact, ref, source)
     if fact.shape is None or fact.shape.rule is not ShapeRule.GRID or source.sizes is None:
         return source
     sizes = shape_rules.along(fact.shape, CallOperands(binding), place, next(iter(source.sizes), 1))
@@ -131,25 +132,37 @@ def kept_by_matmul(binding: Binding, name: str, other: str) -> Three:
     operands, first = CallOperands(binding, strided=True), binding.op.args[0].name == name
     tensor, axes, right = binding.tensor(name), operands.axes(name), binding.tensor(other)
     known = None if right is None or right.sizes is None else operands.axes(other)
+    is_matrix = known is not None and len(known) <= products.MATRIX
     if tensor is None or tensor.sizes is None or axes is None:
-        last = 1 if known is not None and len(known) <= products.MATRIX else products.MATRIX
-        if first and last == 1 and tensor is not None and tensor.contiguous is False:
-            return tensor.part is not None and keeps_rows(binding.state, tensor.part)
-        return ((first or last > 1) and (tensor is None or is_dense(tensor, last))) or None
+        if first and is_matrix:
+            return _of_unknown_axes(binding, tensor)
+        return (not is_matrix and (tensor is None or is_dense(tensor, products.MATRIX))) or None
     return products.matmul_keeps(axes, known, first=first)
 
 
-def rows(binding: Binding, name: str, turned: str) -> Three:
-    """Return whether (time, batch, features), the first two turned where a flag says so, is rows without a copy."""
-    tensor, turns = binding.tensor(name), binding.truth(Atom(Predicate.TRUTH, (turned,)))
-    if tensor is None or turns is None or binding.value(turned) is None:
-        return None
-    if tensor.sizes is not None and len(tensor.sizes) < _BATCHED:
-        turns = False
+def rows(binding: Binding, name: str, turned: str = "") -> Three:
+    """
+    Return whether all axes of a tensor but the last merge without a copy; None if unknown.
+
+    `turned` is a flag by which the first two axes are exchanged before: (time, batch, features).
+    """
+    tensor, turns = binding.tensor(name), bool(turned) and binding.truth(Atom(Predicate.TRUTH, (turned,)))
+    if tensor is None or turns is None or (turned and binding.value(turned) is None):
+        return None if turned else True
     axes = None if tensor.sizes is None else CallOperands(binding, strided=True).axes(name)
     if axes is None:
-        return False if turns or tensor.contiguous is False else is_dense(tensor, 1)
-    return shape.merge((axes[1], axes[0]) if turns else axes[:-1])[1]
+        return not turns and _of_unknown_axes(binding, tensor)
+    if len(axes) < _BATCHED:
+        return shape.merge(axes[:-1])[1] if turned else True
+    kept = shape.merge((axes[1], axes[0]) if turns else axes[:-1])[1]
+    return False if kept is None and tensor.contiguous is False else kept
+
+
+def _of_unknown_axes(binding: Binding, tensor: Tensor | None) -> Three:
+    """Return whether a tensor of unknown axes is rows without a copy; of what is not dense as far as its part tells."""
+    if tensor is not None and tensor.contiguous is False:
+        return tensor.part is not None and keeps_rows(binding.state, tensor.part)
+    return tensor is None or is_dense(tensor, 1) or None
 
 
 def kept_by_einsum(binding: Binding, name: str, equation: str) -> Three:

@@ -210,8 +210,7 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None, place: i
     sources = _sources(call, name, place)
     if not sources:
         return _on_array(call, name, fact, _fresh(call, ReturnFact("fresh", dtype=fact.dtype), rg, node))
-    ref, given = sources[0]
-    source = layouts.laid(call.binding, fact, layouts.told(call.binding, fact, ref, given), place)
+    ref, source = sources[0][0], layouts.laid(call.binding, fact, *sources[0], place)
     layout = layouts.of_view(call.binding, fact, source)
     kind, doubt = _stated_kind(call, fact, ref, source, layout)
     if kind is View.EXPANDED:
