@@ -160,9 +160,10 @@ def rows(binding: Binding, name: str, turned: str = "") -> Three:
 
 def _of_unknown_axes(binding: Binding, tensor: Tensor | None) -> Three:
     """Return whether a tensor of unknown axes is rows without a copy; of what is not dense as far as its part tells."""
-    if tensor is not None and tensor.contiguous is False:
-        return tensor.part is not None and keeps_rows(binding.state, tensor.part)
-    return tensor is None or is_dense(tensor, 1) or None
+    if tensor is None or tensor.contiguous:
+        return True
+    kept = tensor.part is not None and tensor.base is not None and keeps_rows(binding.state, tensor.part)
+    return kept if tensor.contiguous is False else kept or is_dense(tensor, 1) or None
 
 
 def kept_by_einsum(binding: Binding, name: str, equation: str) -> Three:
