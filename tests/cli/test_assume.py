@@ -1041,7 +1041,7 @@ def test_best(net, batches):
 """
 
 
-@pytest.mark.parametrize("line", ["import pytest\n", "from unittest import TestCase\n"])
+@pytest.mark.parametrize("line", ["import pytest\n", "from unittest import TestCase\n", "import torch.testing\n"])
 def test_warnings_about_what_a_test_does_are_counted_and_not_told(lint, tree, line):
     (tree / "helper.py").unlink()
     (tree / "tested.py").write_text(TESTED.format(refused=""))
