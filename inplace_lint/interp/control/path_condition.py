@@ -13,7 +13,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from inplace_lint.core.assumption import Assumption
-from inplace_lint.domain import origins, traits, used_gradients
+from inplace_lint.domain import origins, tape, traits, used_gradients
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
@@ -24,6 +24,7 @@ from inplace_lint.domain.values import (
     Closure,
     Const,
     Dotted,
+    NodeId,
     Partial,
     Ref,
     Sym,
@@ -185,8 +186,10 @@ def _learn_of_parts(state: State, key: tuple[Any, ...], side: bool) -> None:
             learn(state, item, False)
     elif key[0] is origins.REQUIRES and not side:
         _has_no_gradient(state, key[1])
-    elif key[0] is origins.REQUIRES and isinstance(key[1], Sym):
-        state.set_trait(traits.REQUIRES_GRAD, key[1].id, True)
+    elif key[0] is origins.REQUIRES:
+        number = _origin(state, key[1], key[2])
+        if number is not None:
+            state.set_trait(traits.REQUIRES_GRAD, number, True)
 
 
 def _learn_equality(state: State, left: Value, right: Value, side: bool) -> None:
@@ -242,6 +245,17 @@ def _has_no_gradient(state: State, value: Value) -> None:
         state.set_trait(traits.NO_GRADIENT, number, True)
     if ref is not None and tensor is not None:
         state.put(ref, replace(tensor, rg=False, leaf=True, nodes=(), why=""))
+
+
+def _origin(state: State, value: Value, nodes: tuple[NodeId, ...]) -> SymId | None:
+    """Return the unknown value that requires grad if a value does; None where there may be several."""
+    if isinstance(value, Sym):
+        return value.id
+    tensor = state.tensor(value)
+    below = [state.nodes[number] for number in tape.reachable(state, nodes)]
+    doubts = {doubt for node in below for doubt in node.doubts} or {"" if tensor is None else tensor.why}
+    only = doubts.pop() if len(doubts) == 1 and not any(node.leaves or node.passes for node in below) else ""
+    return SymId(only.of) if isinstance(only, Assumption) else None
 
 
 def requires_grad(state: State, value: Value, negated: bool) -> Value:

@@ -6,12 +6,13 @@ import re
 
 from msgspec.structs import replace
 
-from inplace_lint.core.assumption import assumption
+from inplace_lint.core.assumption import Assumption, assumption
 from inplace_lint.core.event import Touch
+from inplace_lint.domain import traits
 from inplace_lint.domain.heap import Node, Save, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.tape import doubts_of, leaves_of, nodes_of
-from inplace_lint.domain.values import NOT_TENSORS, NodeId, Ref, Sym, Three, Tuple, Value
+from inplace_lint.domain.values import NOT_TENSORS, NodeId, Ref, Sym, SymId, Three, Tuple, Value
 from inplace_lint.interp.transfer.op_call import Call
 from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.guard import Guard, atoms, holds
@@ -25,8 +26,15 @@ def rg_of(call: Call) -> Three:
     """Return whether the result of the call requires grad; None if unknown."""
     if call.state.modes.grad is False:
         return False
-    answers = [tensor.rg for _, tensor in call.grads]
+    answers = [_rg_of(call.state, tensor) for _, tensor in call.grads]
     return True if True in answers else None if None in answers else False
+
+
+def _rg_of(state: State, tensor: Tensor) -> Three:
+    """Return whether a tensor requires grad, also where the path has asked the value that decides it."""
+    if tensor.rg is None and isinstance(tensor.why, Assumption):
+        return state.trait(traits.REQUIRES_GRAD, SymId(tensor.why.of))
+    return tensor.rg
 
 
 def save_of(
