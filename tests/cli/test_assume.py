@@ -1074,3 +1074,48 @@ def test_what_only_has_buffers_may_prepare_data_unless_a_call_passes_what_is_tra
     assert lint("normal.py")[:2] == QUIET[:2]
     (tree / "layers.py").write_text(LAYERS.replace("PASSED", "self.inner(batch[name])"))
     assert lint("normal.py").out.count("IPL101") == 1
+
+
+GAMMA = """\
+import torch
+
+
+class Transform:
+    def __call__(self, **sample):
+        return self.corrected(sample["image"])
+
+
+class Gamma(Transform):
+    def corrected(self, image):
+        low = torch.exp(image)
+        low += 1
+        return low
+"""
+IMAGES = """\
+from gamma import Gamma, Transform
+from torch.utils.data import Dataset, IterableDataset
+
+
+class Images(BASES):
+    def __init__(self, images):
+        self.images = images
+        self.gamma: Transform = Gamma()
+
+    def METHOD(self, index):
+        return self.gamma(image=self.images[index])
+
+
+def train(net, images, batches):
+    for image in batches(Images(images)):
+        net(image).sum().backward()
+"""
+
+
+def test_nobody_trains_through_what_a_data_set_prepares(lint, tree):
+    (tree / "helper.py").unlink()
+    (tree / "gamma.py").write_text(GAMMA)
+    for bases, method in (("Dataset", "__getitem__"), ("IterableDataset", "read"), ("list", "__getitem__")):
+        (tree / "images.py").write_text(IMAGES.replace("BASES", bases).replace("METHOD", method))
+        assert lint("gamma.py")[:2] == QUIET[:2], bases
+    (tree / "images.py").write_text(IMAGES.replace("BASES", "object").replace("METHOD", "read"))
+    assert "gamma.py:12:9: warning[IPL101]" in lint("--output-format=concise", "gamma.py").out

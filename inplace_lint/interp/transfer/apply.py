@@ -262,6 +262,8 @@ def _run(call: Call) -> Results:
         call.interp.listeners.record(call)
     if state.modes.rereads and rg is not False:
         inputs += _reread(call, inputs)
+    if rg is False and no_gradient.computes_of_array(call):
+        return [(state, state.symbols.sym((origins.CALL, call.name, state.next_id), "array"))]
     if call.binding.op.writes:
         return writes.run(call, inputs)
     node = recording.record(call, inputs) if rg is not False else None
