@@ -12,7 +12,7 @@ from inplace_lint.domain import traits
 from inplace_lint.domain.heap import Node, Save, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.tape import doubts_of, leaves_of, nodes_of
-from inplace_lint.domain.values import NOT_TENSORS, NodeId, Ref, Sym, SymId, Three, Tuple, Value
+from inplace_lint.domain.values import NOT_TENSORS, NodeId, Ref, Sym, Three, Tuple, Value
 from inplace_lint.interp.transfer.op_call import Call
 from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.guard import Guard, atoms, holds
@@ -23,18 +23,16 @@ _WHOLE = frozenset((Moves.AXES, Moves.ALL))  # how a view of all elements moves 
 
 
 def rg_of(call: Call) -> Three:
-    """Return whether the result of the call requires grad; None if unknown."""
+    """Return whether the result of the call requires grad; None if the path has not asked the value that decides it."""
     if call.state.modes.grad is False:
         return False
-    answers = [_rg_of(call.state, tensor) for _, tensor in call.grads]
-    return True if True in answers else None if None in answers else False
-
-
-def _rg_of(state: State, tensor: Tensor) -> Three:
-    """Return whether a tensor requires grad, also where the path has asked the value that decides it."""
-    if tensor.rg is None and isinstance(tensor.why, Assumption):
-        return state.trait(traits.REQUIRES_GRAD, SymId(tensor.why.of))
-    return tensor.rg
+    answers = [tensor.rg for _, tensor in call.grads]
+    if None not in answers or True in answers:
+        return True in answers
+    known = call.state.traits
+    whys = [tensor.why for _, tensor in call.grads if tensor.rg is None]
+    found = [why for why in whys if type(why) is Assumption and (traits.REQUIRES_GRAD, why.of) in known]
+    return True if found else None
 
 
 def save_of(

@@ -39,8 +39,8 @@ def keeps_values(call: Call) -> bool:
 def _nudges(call: Call) -> bool:
     """Check whether a number is added or subtracted that is too small to be meant for its value."""
     args, framework = call.binding.op.args, call.facts.framework
-    number = call.binding.value(args[1].name) if len(args) > 1 else None
-    if not isinstance(number, Const) or type(number.value) is not float or abs(number.value) > _NUDGE:
+    number = call.binding.values.get(args[1].name) if len(args) > 1 else None
+    if type(number) is not Const or type(number.value) is not float or not -_NUDGE <= number.value <= _NUDGE:
         return False
     names = (f"{framework.tensor}.{framework.augmented[sign]}" for sign in "+-")
     return any(call.binding.op in call.facts.forms(name) for name in names)
