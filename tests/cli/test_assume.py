@@ -1119,3 +1119,61 @@ def test_nobody_trains_through_what_a_data_set_prepares(lint, tree):
         assert lint("gamma.py")[:2] == QUIET[:2], bases
     (tree / "images.py").write_text(IMAGES.replace("BASES", "object").replace("METHOD", "read"))
     assert "gamma.py:12:9: warning[IPL101]" in lint("--output-format=concise", "gamma.py").out
+
+
+SOLVER = """\
+import torch
+
+
+def solve(apply, right, steps=4):
+    rest = right.clone()
+    size = torch.dot(rest, rest)
+    for _ in range(steps):
+        rest -= 0.1 * apply(rest)
+        size = size + torch.dot(rest, rest)
+    return size
+"""
+POLICY = """\
+import torch
+from solver import solve
+
+
+def flat(net):
+    slopes = []
+    for p in net.parameters():
+        slopes.append(p.grad.view(-1))
+    return torch.cat(slopes)
+
+
+def outputs(net, x):
+    found = []
+    for _ in range(3):
+        found.append(net(x))
+    return torch.cat(found)
+
+
+def slopes(net, loss, **how):
+    return torch.cat([one.view(-1) for one in torch.autograd.grad(loss, list(net.parameters()), GRAPH)])
+
+
+def update(net, x, loss, fisher):
+    loss.backward()
+    step = solve(fisher, RIGHT)
+    return step
+"""
+
+
+@pytest.mark.parametrize(
+    ("right", "graph", "told"),
+    [
+        ("flat(net)", "None", False),
+        ("slopes(net, loss)", "None", False),
+        ("slopes(net, loss)", "create_graph=True", True),
+        ("outputs(net, x)", "None", True),
+    ],
+)
+def test_a_list_is_what_is_put_into_it_and_gradients_need_none(lint, tree, right, graph, told):
+    (tree / "helper.py").unlink()
+    (tree / "solver.py").write_text(SOLVER)
+    (tree / "policy.py").write_text(POLICY.replace("RIGHT", right).replace("GRAPH", graph))
+    assert ("solver.py:8:9: warning[IPL101]" in lint("--output-format=concise", "solver.py").out) is told
