@@ -83,7 +83,7 @@ def _asked(trainers: Trainers, one: Finding, entry: Asks) -> Finding:
     """Return a finding without its entry if the project runs it for a gradient; a warning if that is not certain."""
     if not entry.records:
         return replace(one, entry=None) if trainers.ask(entry) else one
-    records = trainers.record(entry)
+    records = trainers.record(entry, one.options)
     if records is None:
         where = f"gradients are recorded where `{(entry.name or '').rpartition('.')[2]}` is called"
         return replace(one, entry=None, severity=Severity.WARNING, certainty=Certainty.UNKNOWN, assumptions=(where,))

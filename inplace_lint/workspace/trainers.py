@@ -14,7 +14,8 @@ trains through what runs in evaluation only.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import ast
+from collections.abc import Iterable, Iterator
 
 from inplace_lint.core.finding import Asks, Given
 from inplace_lint.core.remembered import remembered
@@ -26,6 +27,7 @@ from inplace_lint.workspace.import_graph import Graph
 from inplace_lint.workspace.training.fields import ROWS, data_sets
 from inplace_lint.workspace.training.given import Parameters
 from inplace_lint.workspace.training.leads import Lead, Leads, Part
+from inplace_lint.workspace.training.passed import Function, functions_in
 from inplace_lint.workspace.training.recorded import Recorded
 
 Target = tuple[str, str]  # the path of a file, and a name that it binds at its top level
@@ -40,7 +42,7 @@ class Trainers:
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        trees = Trees(graph)
+        self._trees = trees = Trees(graph)
         self._evaluation = Evaluation(graph, trees)
         self._parameters = Parameters(graph, trees, self._evaluation)
         self._leads = Leads(graph, trees, self._evaluation, self._trains_class)
@@ -94,9 +96,18 @@ class Trainers:
         path, owner, name = method
         return bool(self._evaluation.all_uses(path, name, member=bool(owner)))
 
-    def record(self, asks: Asks) -> bool | None:
-        """Check whether somebody may call what was run alone where gradients are recorded; None if it is handed on."""
+    def record(self, asks: Asks, options: Iterable[str] = ()) -> bool | None:
+        """
+        Check whether somebody may call what was run alone where gradients are recorded; None if it is handed on.
+
+        An option of it that the project only passes where they are not says so, too.
+        """
         owner, _, name = (asks.name or "").rpartition(".")
+        tree = self._trees.of(asks.path) or ast.Module([], [])
+        params = {arg.arg for known, node in functions_in(tree) if known == asks.name for arg in _arguments(node)}
+        given = (option for option in options if option.partition("=")[0] in params)
+        if not all(self._recorded.passed(asks.path, option) for option in given):
+            return False
         return self._recorded.of(Part(asks.path, owner, name))
 
     @remembered
@@ -206,3 +217,8 @@ def is_data_set(item: Definition) -> bool:
     """Check whether a class derives from a framework's data sets, or has rows and is no module."""
     rows = any(method.name == ROWS for method in item.methods) and not is_module(item)
     return rows or not data_sets().isdisjoint(base.rpartition(".")[2] for base in item.bases)
+
+
+def _arguments(function: Function) -> list[ast.arg]:
+    """Return the parameters of a function that a call may pass by their names."""
+    return [*function.args.args, *function.args.kwonlyargs]

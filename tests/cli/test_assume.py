@@ -1177,3 +1177,58 @@ def test_a_list_is_what_is_put_into_it_and_gradients_need_none(lint, tree, right
     (tree / "solver.py").write_text(SOLVER)
     (tree / "policy.py").write_text(POLICY.replace("RIGHT", right).replace("GRAPH", graph))
     assert ("solver.py:8:9: warning[IPL101]" in lint("--output-format=concise", "solver.py").out) is told
+
+
+STARTED = """\
+import torch
+from torch import nn
+
+
+class Layer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(3))
+
+    def start(self, x):
+        self.weight.copy_(x.std())
+
+    def forward(self, x, init=False):
+        if init:
+            self.weight.copy_(x.mean())
+        return x * self.weight
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = Layer()
+
+    def forward(self, x, init=False):
+        if init and hasattr(self.layer, "start"):
+            self.layer.start(x)
+        return self.layer(x, init=init)
+"""
+FIT = """\
+import torch
+from layer import Net
+
+
+def fit(batches, opt):
+    net = Net()
+    {context}:
+        net(next(batches), init=True)
+    for x in batches:
+        opt.zero_grad()
+        net(x).sum().backward()
+        opt.step()
+"""
+
+
+def test_an_option_that_is_passed_without_gradients_only_is_not_one_of_training(lint, tree):
+    (tree / "helper.py").unlink()
+    (tree / "layer.py").write_text(STARTED)
+    assert lint("--output-format=concise", "layer.py").out.count("error[IPL201]") == 2
+    (tree / "fit.py").write_text(FIT.format(context="with torch.no_grad()"))
+    assert lint("layer.py")[:2] == (0, "All checks passed! (2 more with `--assume grad`)\n")
+    (tree / "fit.py").write_text(FIT.format(context="if opt"))
+    assert lint("--output-format=concise", "layer.py").out.count("error[IPL201]") == 2

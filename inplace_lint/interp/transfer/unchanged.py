@@ -42,7 +42,7 @@ def _nudges(call: Call) -> bool:
     number = call.binding.values.get(args[1].name) if len(args) > 1 else None
     if type(number) is not Const or type(number.value) is not float or not -_NUDGE <= number.value <= _NUDGE:
         return False
-    names = (f"{framework.tensor}.{framework.augmented[sign]}" for sign in "+-")
+    names = (f"{framework.tensor}.{framework.augmented[sign]}" for sign in "+-" if sign in framework.augmented)
     return any(call.binding.op in call.facts.forms(name) for name in names)
 
 
