@@ -122,12 +122,17 @@ class Beside(Struct, frozen=True):
 
 
 class Settled(Struct, frozen=True):
-    """The last write to memory, at a clock, which changes nothing where it is done once more: op, part, arguments."""
+    """
+    The last write to memory, at a clock, which changes nothing where it is done once more: op, part, arguments.
+
+    Of a `nudge` that is not so, but it changes little.
+    """
 
     op: str
     part: Part | None
     arguments: tuple[tuple[str, Value], ...]
     clock: int
+    nudge: bool = False
 
 
 class Slope(Struct, frozen=True):

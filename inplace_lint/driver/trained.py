@@ -12,12 +12,14 @@ Nobody trains through what a test does, and much of it is wrong on purpose. What
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from inplace_lint.core.finding import Asks, Certainty, Finding, Severity
 from inplace_lint.core.span import Span
+from inplace_lint.knowledge.facts import framework, frameworks
 from inplace_lint.workspace import import_graph
 from inplace_lint.workspace.import_statements import statements
 
@@ -60,9 +62,15 @@ def _tests(paths: Iterable[str], roots: Mapping[str, str], graphs: Mapping[str, 
 
 
 def _is_test(text: bytes) -> bool:
-    return any(word.encode() in text for word in _TESTING) and any(
-        one.module.partition(".")[0] in _TESTING and not one.level for one in statements(text)
-    )
+    words = [word for word in _testing() if word.encode() in text]
+    imported = [f"{one.module}." for one in statements(text) if not one.level] if words else []
+    return any(module.startswith(f"{word}.") for module in imported for word in words)
+
+
+@cache
+def _testing() -> frozenset[str]:
+    """Return the modules that only tests import."""
+    return _TESTING.union(*(framework(name).testing for name in frameworks()))
 
 
 def _of_nobody(one: Finding) -> Finding:
@@ -75,7 +83,7 @@ def _asked(trainers: Trainers, one: Finding, entry: Asks) -> Finding:
     """Return a finding without its entry if the project runs it for a gradient; a warning if that is not certain."""
     if not entry.records:
         return replace(one, entry=None) if trainers.ask(entry) else one
-    records = trainers.record(entry)
+    records = trainers.record(entry, one.options)
     if records is None:
         where = f"gradients are recorded where `{(entry.name or '').rpartition('.')[2]}` is called"
         return replace(one, entry=None, severity=Severity.WARNING, certainty=Certainty.UNKNOWN, assumptions=(where,))

@@ -74,7 +74,8 @@ class Framework(Struct, frozen=True):
     functions that mean something, each with the reason: `*_` stands for all that end in an underscore. `infers` are
     likewise names of functions that are called when nothing is trained any more. `arrays` are
     libraries that know nothing of the framework: what they return is no tensor, and carries no gradient. `neutral` are
-    libraries whose decorators and contexts run the code unchanged and leave gradients as they are.
+    libraries whose decorators and contexts run the code unchanged and leave gradients as they are, `testing` the
+    modules that only tests import.
     `indices` are arguments of ops that take whole numbers or flags, `bitwise` are ops all of whose operands are such,
     `equality` those that compare for equality, `moves` those that move a tensor to a device, with what says where
     another tensor is, `excludes` those that give elements which are far below the others no
@@ -144,6 +145,7 @@ class Framework(Struct, frozen=True):
     infers: Mapping[str, str] = field(default_factory=dict)
     arrays: frozenset[str] = frozenset()
     neutral: frozenset[str] = frozenset()
+    testing: frozenset[str] = frozenset()
     indices: frozenset[str] = frozenset()
     bitwise: frozenset[str] = frozenset()
     equality: frozenset[str] = frozenset()

@@ -14,7 +14,8 @@ trains through what runs in evaluation only.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import ast
+from collections.abc import Iterable, Iterator
 
 from inplace_lint.core.finding import Asks, Given
 from inplace_lint.core.remembered import remembered
@@ -23,8 +24,10 @@ from inplace_lint.effects.summary import Definition, Outline
 from inplace_lint.knowledge.facts import framework, frameworks
 from inplace_lint.workspace.evaluation import Evaluation, Trees, trained
 from inplace_lint.workspace.import_graph import Graph
+from inplace_lint.workspace.training.fields import ROWS, data_sets
 from inplace_lint.workspace.training.given import Parameters
 from inplace_lint.workspace.training.leads import Lead, Leads, Part
+from inplace_lint.workspace.training.passed import Function, functions_in
 from inplace_lint.workspace.training.recorded import Recorded
 
 Target = tuple[str, str]  # the path of a file, and a name that it binds at its top level
@@ -39,7 +42,7 @@ class Trainers:
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        trees = Trees(graph)
+        self._trees = trees = Trees(graph)
         self._evaluation = Evaluation(graph, trees)
         self._parameters = Parameters(graph, trees, self._evaluation)
         self._leads = Leads(graph, trees, self._evaluation, self._trains_class)
@@ -93,9 +96,18 @@ class Trainers:
         path, owner, name = method
         return bool(self._evaluation.all_uses(path, name, member=bool(owner)))
 
-    def record(self, asks: Asks) -> bool | None:
-        """Check whether somebody may call what was run alone where gradients are recorded; None if it is handed on."""
+    def record(self, asks: Asks, options: Iterable[str] = ()) -> bool | None:
+        """
+        Check whether somebody may call what was run alone where gradients are recorded; None if it is handed on.
+
+        An option of it that the project only passes where they are not says so, too.
+        """
         owner, _, name = (asks.name or "").rpartition(".")
+        tree = self._trees.of(asks.path) or ast.Module([], [])
+        params = {arg.arg for known, node in functions_in(tree) if known == asks.name for arg in _arguments(node)}
+        given = (option for option in options if option.partition("=")[0] in params)
+        if not all(self._recorded.passed(asks.path, option) for option in given):
+            return False
         return self._recorded.of(Part(asks.path, owner, name))
 
     @remembered
@@ -103,13 +115,16 @@ class Trainers:
         """
         Check whether something in the project trains through a class, or is seen to do so through a function.
 
-        Nobody does without a name. What a file that asks for a gradient has besides is meant for it. A function that
-        returns one `number` is a loss to somebody, unless its uses are known to lead nowhere.
+        Nobody does without a name, or through what a data set prepares. What a file that asks for a gradient has
+        besides is meant for it. A function that returns one `number` is a loss to somebody, unless its uses are known
+        to lead nowhere.
         """
         if not start[1] or self._evaluation.runs(*start, member=False):
             return False
         if any(map(asks, self._items(*start))):
             return True
+        if any(map(is_data_set, self._items(*start))):
+            return False
         if self._is_class(start):
             return self._asks(start[0]) or self._uses_class(start) or self._stands_alone(*start)
         lead = self._leads.of(start[0], "", start[1])
@@ -130,7 +145,7 @@ class Trainers:
             for user_path, item, user in self._users(path, name):
                 if self._evaluation.uses(start[0], user_path, user.name, name):
                     continue
-                if (user_path, item.name) == start:
+                if (user_path, item.name) == start or is_data_set(item):
                     continue
                 if asks(user) or (is_module(item) and (is_class or user.name != "__init__")):
                     return True
@@ -196,3 +211,14 @@ def is_module(item: Definition) -> bool:
     """Check whether a class defines what a call of a module runs, and is no custom function."""
     members = {method.name for method in item.methods}
     return "backward" not in members and any(framework(name).calls in members for name in frameworks())
+
+
+def is_data_set(item: Definition) -> bool:
+    """Check whether a class derives from a framework's data sets, or has rows and is no module."""
+    rows = any(method.name == ROWS for method in item.methods) and not is_module(item)
+    return rows or not data_sets().isdisjoint(base.rpartition(".")[2] for base in item.bases)
+
+
+def _arguments(function: Function) -> list[ast.arg]:
+    """Return the parameters of a function that a call may pass by their names."""
+    return [*function.args.args, *function.args.kwonlyargs]

@@ -1041,7 +1041,7 @@ def test_best(net, batches):
 """
 
 
-@pytest.mark.parametrize("line", ["import pytest\n", "from unittest import TestCase\n"])
+@pytest.mark.parametrize("line", ["import pytest\n", "from unittest import TestCase\n", "import torch.testing\n"])
 def test_warnings_about_what_a_test_does_are_counted_and_not_told(lint, tree, line):
     (tree / "helper.py").unlink()
     (tree / "tested.py").write_text(TESTED.format(refused=""))
@@ -1074,3 +1074,161 @@ def test_what_only_has_buffers_may_prepare_data_unless_a_call_passes_what_is_tra
     assert lint("normal.py")[:2] == QUIET[:2]
     (tree / "layers.py").write_text(LAYERS.replace("PASSED", "self.inner(batch[name])"))
     assert lint("normal.py").out.count("IPL101") == 1
+
+
+GAMMA = """\
+import torch
+
+
+class Transform:
+    def __call__(self, **sample):
+        return self.corrected(sample["image"])
+
+
+class Gamma(Transform):
+    def corrected(self, image):
+        low = torch.exp(image)
+        low += 1
+        return low
+"""
+IMAGES = """\
+from gamma import Gamma, Transform
+from torch.utils.data import Dataset, IterableDataset
+
+
+class Images(BASES):
+    def __init__(self, images):
+        self.images = images
+        self.gamma: Transform = Gamma()
+
+    def METHOD(self, index):
+        return self.gamma(image=self.images[index])
+
+
+def train(net, images, batches):
+    for image in batches(Images(images)):
+        net(image).sum().backward()
+"""
+
+
+def test_nobody_trains_through_what_a_data_set_prepares(lint, tree):
+    (tree / "helper.py").unlink()
+    (tree / "gamma.py").write_text(GAMMA)
+    for bases, method in (("Dataset", "__getitem__"), ("IterableDataset", "read"), ("list", "__getitem__")):
+        (tree / "images.py").write_text(IMAGES.replace("BASES", bases).replace("METHOD", method))
+        assert lint("gamma.py")[:2] == QUIET[:2], bases
+    (tree / "images.py").write_text(IMAGES.replace("BASES", "object").replace("METHOD", "read"))
+    assert "gamma.py:12:9: warning[IPL101]" in lint("--output-format=concise", "gamma.py").out
+
+
+SOLVER = """\
+import torch
+
+
+def solve(apply, right, steps=4):
+    rest = right.clone()
+    size = torch.dot(rest, rest)
+    for _ in range(steps):
+        rest -= 0.1 * apply(rest)
+        size = size + torch.dot(rest, rest)
+    return size
+"""
+POLICY = """\
+import torch
+from solver import solve
+
+
+def flat(net):
+    slopes = []
+    for p in net.parameters():
+        slopes.append(p.grad.view(-1))
+    return torch.cat(slopes)
+
+
+def outputs(net, x):
+    found = []
+    for _ in range(3):
+        found.append(net(x))
+    return torch.cat(found)
+
+
+def slopes(net, loss, **how):
+    return torch.cat([one.view(-1) for one in torch.autograd.grad(loss, list(net.parameters()), GRAPH)])
+
+
+def update(net, x, loss, fisher):
+    loss.backward()
+    step = solve(fisher, RIGHT)
+    return step
+"""
+
+
+@pytest.mark.parametrize(
+    ("right", "graph", "told"),
+    [
+        ("flat(net)", "None", False),
+        ("slopes(net, loss)", "None", False),
+        ("slopes(net, loss)", "create_graph=True", True),
+        ("outputs(net, x)", "None", True),
+    ],
+)
+def test_a_list_is_what_is_put_into_it_and_gradients_need_none(lint, tree, right, graph, told):
+    (tree / "helper.py").unlink()
+    (tree / "solver.py").write_text(SOLVER)
+    (tree / "policy.py").write_text(POLICY.replace("RIGHT", right).replace("GRAPH", graph))
+    assert ("solver.py:8:9: warning[IPL101]" in lint("--output-format=concise", "solver.py").out) is told
+
+
+STARTED = """\
+import torch
+from torch import nn
+
+
+class Layer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(3))
+
+    def start(self, x):
+        self.weight.copy_(x.std())
+
+    def forward(self, x, init=False):
+        if init:
+            self.weight.copy_(x.mean())
+        return x * self.weight
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = Layer()
+
+    def forward(self, x, init=False):
+        if init and hasattr(self.layer, "start"):
+            self.layer.start(x)
+        return self.layer(x, init=init)
+"""
+FIT = """\
+import torch
+from layer import Net
+
+
+def fit(batches, opt):
+    net = Net()
+    {context}:
+        net(next(batches), init=True)
+    for x in batches:
+        opt.zero_grad()
+        net(x).sum().backward()
+        opt.step()
+"""
+
+
+def test_an_option_that_is_passed_without_gradients_only_is_not_one_of_training(lint, tree):
+    (tree / "helper.py").unlink()
+    (tree / "layer.py").write_text(STARTED)
+    assert lint("--output-format=concise", "layer.py").out.count("error[IPL201]") == 2
+    (tree / "fit.py").write_text(FIT.format(context="with torch.no_grad()"))
+    assert lint("layer.py")[:2] == (0, "All checks passed! (2 more with `--assume grad`)\n")
+    (tree / "fit.py").write_text(FIT.format(context="if opt"))
+    assert lint("--output-format=concise", "layer.py").out.count("error[IPL201]") == 2

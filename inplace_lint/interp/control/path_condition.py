@@ -13,7 +13,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from inplace_lint.core.assumption import Assumption
-from inplace_lint.domain import origins, traits, used_gradients
+from inplace_lint.domain import origins, tape, traits, used_gradients
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
@@ -24,6 +24,7 @@ from inplace_lint.domain.values import (
     Closure,
     Const,
     Dotted,
+    NodeId,
     Partial,
     Ref,
     Sym,
@@ -31,6 +32,7 @@ from inplace_lint.domain.values import (
     Three,
     Tuple,
     Value,
+    is_key,
 )
 from inplace_lint.interp.control import exclusive
 from inplace_lint.interp.fuel import Fuel
@@ -168,6 +170,21 @@ def known(state: State, value: Value) -> Value:
     return value if constant is None else constant
 
 
+def may_be(state: State, value: Sym, constant: Value) -> bool:
+    """Check whether an unknown value may be a constant: no condition of this path lists others or excludes it."""
+    learned: object = state.learned
+    while isinstance(learned, tuple):
+        number, learned = learned
+        key, side = state.symbols.keys[number] if isinstance(number, int) else None, state.truth(number)
+        match key:
+            case (origins.CONTAINS, Sym() as asked, Tuple(items, True)) if asked == value and all(map(is_key, items)):
+                if side is not None and side is not (constant in items):
+                    return False
+            case _:
+                pass
+    return True
+
+
 def _learn_of_parts(state: State, key: tuple[Any, ...], side: bool) -> None:
     """Remember what a condition says about what it was made of."""
     if key[0] is origins.IS_NONE and side:
@@ -185,8 +202,8 @@ def _learn_of_parts(state: State, key: tuple[Any, ...], side: bool) -> None:
             learn(state, item, False)
     elif key[0] is origins.REQUIRES and not side:
         _has_no_gradient(state, key[1])
-    elif key[0] is origins.REQUIRES and isinstance(key[1], Sym):
-        state.set_trait(traits.REQUIRES_GRAD, key[1].id, True)
+    elif key[0] is origins.REQUIRES:
+        _has_gradient(state, key[1], key[2])
 
 
 def _learn_equality(state: State, left: Value, right: Value, side: bool) -> None:
@@ -242,6 +259,17 @@ def _has_no_gradient(state: State, value: Value) -> None:
         state.set_trait(traits.NO_GRADIENT, number, True)
     if ref is not None and tensor is not None:
         state.put(ref, replace(tensor, rg=False, leaf=True, nodes=(), why=""))
+
+
+def _has_gradient(state: State, value: Value, nodes: tuple[NodeId, ...]) -> None:
+    """Remember that a tensor requires grad, and so does the one unknown value that it was computed of."""
+    tensor = state.tensor(value)
+    below = [state.nodes[number] for number in tape.reachable(state, nodes)]
+    doubts = {doubt for node in below for doubt in node.doubts} or {"" if tensor is None else tensor.why}
+    only = doubts.pop() if len(doubts) == 1 and not any(node.leaves or node.passes for node in below) else ""
+    number = value.id if isinstance(value, Sym) else SymId(only.of) if isinstance(only, Assumption) else None
+    if number is not None:
+        state.set_trait(traits.REQUIRES_GRAD, number, True)
 
 
 def requires_grad(state: State, value: Value, negated: bool) -> Value:

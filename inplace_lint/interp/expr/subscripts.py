@@ -40,7 +40,7 @@ from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import kernels, opaque_modules
 from inplace_lint.interp.options.coverage import is_alternative
 from inplace_lint.interp.outcome import Raised, Results
-from inplace_lint.interp.pylib import constant_folding
+from inplace_lint.interp.pylib import constant_folding, mappings
 from inplace_lint.interp.transfer import materialise
 from inplace_lint.interp.transfer.index import copies
 from inplace_lint.ir import nodes as ir
@@ -289,7 +289,7 @@ def _from_dict(state: State, value: Value, mapping: DictObject, index: Value) ->
     if not named and _are_parameters(state, distinct):
         return next(iter(mapping.items.values()))
     if distinct and not is_key(index) and all(is_alternative(state, item) for item in distinct):
-        return next(iter(mapping.items.values()))
+        return mappings.alternative(state, mapping, index)
     if is_key(index):
         return state.symbols.sym((origins.ITEM, value, index))
     return _any_of(state, state.symbols.sym((origins.ITEM, value, index), _kind_of_all(state, distinct)), distinct)

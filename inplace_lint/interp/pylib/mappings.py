@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from inplace_lint.domain import origins
 from inplace_lint.domain.heap import DictObject, dict_of
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Const, Tuple, Value, is_key, key_of
+from inplace_lint.domain.values import NONE, Const, Sym, Tuple, Value, is_key, key_of, of_key
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
@@ -65,3 +65,20 @@ def _contains(interp: Interpreter, frame: Frame, state: State, receiver: Value, 
     keys = interp.items_of(frame, state, receiver, None, at)
     found = any(is_key(other) and key_of(other) == key_of(key) for other in keys.items)
     return found if found or keys.exact else None
+
+
+def alternative(state: State, mapping: DictObject, index: Value) -> Value:
+    """
+    Return what a dict of functions or classes has at an unknown index: the first item that the path allows.
+
+    The index is its key from then on: with `ACTIVATIONS[name]`, a path on which `name == "silu"` holds runs no other.
+    """
+    first, *_ = mapping.items.values()
+    if not isinstance(index, Sym) or not mapping.exact:
+        return first
+    for key, item in mapping.items.items():
+        asked = state.symbols.sym((origins.COMPARE, "==", index, of_key(key)))
+        if path_condition.truth(state, asked) is not False and path_condition.may_be(state, index, of_key(key)):
+            path_condition.learn(state, asked, True)
+            return item
+    return first

@@ -261,6 +261,8 @@ def _run(call: Call) -> Results:
         call.interp.listeners.record(call)
     if state.modes.rereads and rg is not False:
         inputs += _reread(call, inputs)
+    if rg is False and call.grads and call.grads[0][1].view and no_gradient.computes_of_array(call):
+        return [(state, state.symbols.sym((origins.CALL, call.name, state.next_id), "array"))]
     if call.binding.op.writes:
         return writes.run(call, inputs)
     node = recording.record(call, inputs) if rg is not False else None

@@ -14,13 +14,17 @@ from typing import TYPE_CHECKING
 
 from inplace_lint.core.assumption import Assumption
 from inplace_lint.domain import origins, traits
+from inplace_lint.domain.heap import View
 from inplace_lint.domain.values import Const, Sym, SymId, Tuple, Value
-from inplace_lint.knowledge.guard import atoms
+from inplace_lint.knowledge.guard import atoms, holds
+from inplace_lint.knowledge.words import Result
 
 if TYPE_CHECKING:
     from inplace_lint.domain.state import State
     from inplace_lint.interp.transfer.op_call import Call
     from inplace_lint.knowledge.op import Op
+
+_SHARING = frozenset({Result.VIEW, Result.SELF, Result.MAYBE, Result.LIST, Result.VALUE})
 
 
 def note(call: Call) -> None:
@@ -104,3 +108,15 @@ def _is_whole(value: Value) -> bool:
     if isinstance(value, Const):
         return type(value.value) is int and value.value != 0
     return isinstance(value, Sym) and value.kind == "number"
+
+
+def computes_of_array(call: Call) -> bool:
+    """Check whether a method of another library's array computes something new, which is an array or a number."""
+    op = call.binding.op
+    tensor = call.binding.tensor(op.args[0].name) if op.args else None
+    base = tensor if tensor is None or tensor.base is None else call.state.tensor(tensor.base)
+    if tensor is None or base is None or View.UNTRACKED not in {tensor.view, base.view}:
+        return False
+    if _SHARING & {fact.kind for fact in op.returns}:
+        return False
+    return not any(fact.condition is None or holds(fact.condition, call.binding) for fact in op.writes)

@@ -6,8 +6,9 @@ import re
 
 from msgspec.structs import replace
 
-from inplace_lint.core.assumption import assumption
+from inplace_lint.core.assumption import Assumption, assumption
 from inplace_lint.core.event import Touch
+from inplace_lint.domain import traits
 from inplace_lint.domain.heap import Node, Save, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.tape import doubts_of, leaves_of, nodes_of
@@ -22,11 +23,16 @@ _WHOLE = frozenset((Moves.AXES, Moves.ALL))  # how a view of all elements moves 
 
 
 def rg_of(call: Call) -> Three:
-    """Return whether the result of the call requires grad; None if unknown."""
+    """Return whether the result of the call requires grad; None if the path has not asked the value that decides it."""
     if call.state.modes.grad is False:
         return False
     answers = [tensor.rg for _, tensor in call.grads]
-    return True if True in answers else None if None in answers else False
+    if None not in answers or True in answers:
+        return True in answers
+    known = call.state.traits
+    whys = [tensor.why for _, tensor in call.grads if tensor.rg is None]
+    found = [why for why in whys if type(why) is Assumption and (traits.REQUIRES_GRAD, why.of) in known]
+    return True if found else None
 
 
 def save_of(

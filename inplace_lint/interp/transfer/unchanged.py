@@ -6,6 +6,7 @@ Writes that count, but leave the values as the program knows them.
     scores[:] = -inf
     scores[ids] = part              # puts back what was taken from this very place
     w.data.clamp_(min=0)            # a second time
+    edges[..., -1] += 1e-6          # nobody who reads `edges` later can tell
 """
 
 from __future__ import annotations
@@ -25,11 +26,33 @@ if TYPE_CHECKING:
     from inplace_lint.interp.transfer.op_call import Call
 
 _AXES = 2
+_NUDGE = 1e-4  # what is added against a division by zero, or to a last edge, is not more
 
 
 def keeps_values(call: Call) -> bool:
-    """Check whether a write leaves each element where it is, or puts back what was taken from its place."""
-    return _exchanges_nothing(call) or (call.spelled is Spelling.ITEM and _puts_back(call))
+    """Check whether a write leaves each element where and what it is, but for a nudge, or puts back what was there."""
+    if call.spelled is Spelling.AGAIN:
+        return _was_nudged(call)
+    return _exchanges_nothing(call) or _nudges(call) or (call.spelled is Spelling.ITEM and _puts_back(call))
+
+
+def _nudges(call: Call) -> bool:
+    """Check whether a number is added or subtracted that is too small to be meant for its value."""
+    args, framework = call.binding.op.args, call.facts.framework
+    number = call.binding.values.get(args[1].name) if len(args) > 1 else None
+    if type(number) is not Const or type(number.value) is not float or not -_NUDGE <= number.value <= _NUDGE:
+        return False
+    names = (f"{framework.tensor}.{framework.augmented[sign]}" for sign in "+-" if sign in framework.augmented)
+    return any(call.binding.op in call.facts.forms(name) for name in names)
+
+
+def _was_nudged(call: Call) -> bool:
+    """Check whether the last write to the memory of an item was a nudge, by the augmented assignment to the item."""
+    tensor = call.binding.tensor(call.binding.op.args[0].name)
+    known = None if tensor is None else call.state.trait(traits.SETTLED, tensor.storage)
+    if tensor is None or known is None or not known.nudge:
+        return False
+    return known.clock == call.state.storages[tensor.storage].writes[-1].clock
 
 
 def _exchanges_nothing(call: Call) -> bool:
@@ -73,8 +96,9 @@ def record(call: Call, part: str, tensor: Tensor, write: Write) -> None:
     if same and settles and known is not None and not write.counted and _is_as_it_was(call, tensor, known):
         return
     state.write(tensor.storage, write)
-    if settles:
-        state.set_trait(traits.SETTLED, tensor.storage, traits.Settled(call.name, tensor.part, given, state.clock))
+    if settles or _nudges(call):
+        settled = traits.Settled(call.name, tensor.part, given, state.clock, nudge=not settles)
+        state.set_trait(traits.SETTLED, tensor.storage, settled)
 
 
 def _settles(call: Call, part: str) -> bool:

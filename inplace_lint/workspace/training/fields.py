@@ -24,7 +24,7 @@ from inplace_lint.knowledge.facts import framework, frameworks
 from inplace_lint.workspace.training.passed import Function, within
 from inplace_lint.workspace.training.uses import last_word
 
-_ROWS = "__getitem__"  # the method that makes a class a data set
+ROWS = "__getitem__"  # the method that makes a class a data set
 _ASKING = frozenset({"backward", "grad"})
 
 
@@ -122,7 +122,7 @@ def _makes_record(function: ast.expr) -> bool:
 def _is_data_set(cls: ast.ClassDef) -> bool:
     """Check whether a class derives from a framework's data sets, or has rows and is no module."""
     methods = {node.name for node in cls.body if isinstance(node, Function)}
-    return not _data_sets().isdisjoint(map(last_word, cls.bases)) or (_ROWS in methods and not _is_module(cls))
+    return not data_sets().isdisjoint(map(last_word, cls.bases)) or (ROWS in methods and not _is_module(cls))
 
 
 def _trains(node: ast.AST) -> bool:
@@ -141,5 +141,6 @@ def _is_module(cls: ast.ClassDef) -> bool:
 
 
 @cache
-def _data_sets() -> frozenset[str]:
+def data_sets() -> frozenset[str]:
+    """Return the last names of the frameworks' classes of data sets."""
     return frozenset(name.rpartition(".")[2] for known in frameworks() for name in framework(known).datasets)

@@ -178,6 +178,10 @@ class Leads(Struct, dict=True):
             return False if self._is_foreign(path, one) or hasattr(builtins, one) else None
         return other in above or one in (self._above_class(path, other) or ())
 
+    def is_class(self, path: str, name: str) -> bool:
+        """Check whether the project has a class of a name."""
+        return bool(name) and self._above_class(path, name) is not None
+
     @remembered
     def _above_class(self, path: str, name: str) -> frozenset[str] | None:
         """Return the names of all that a class derives from; None if it is no class that can be found."""

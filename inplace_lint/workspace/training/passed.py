@@ -21,6 +21,7 @@ from inplace_lint.knowledge.facts import framework, frameworks, tables
 from inplace_lint.workspace.training.uses import last_word
 
 _NUMBERS = frozenset({"bool", "float", "int", "len", "range", "str"})  # Python's own functions that return no tensor
+_FILLING = frozenset({"append", "extend", "insert"})  # methods of a list that put something into it
 _CLEARING = frozenset({"zero_module", "optimizer_zero"})
 _DEEPEST = 10  # expressions and variables that lead to each other
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -105,6 +106,8 @@ class Bound:
                     self._bind(target, iterable)
                 case ast.arg(name):
                     self.values.setdefault(name, []).append(node)
+                case ast.Call(ast.Attribute(ast.Name(name), word), [*_, value]) if word in _FILLING:
+                    self.values.setdefault(name, []).append(value)
                 case ast.Attribute(ast.Name(name), word) if word.removesuffix("_") in _flags():
                     self.values.setdefault(name, []).append(None)  # it may be told to require grad
                 case _:
@@ -214,7 +217,8 @@ class Bound:
         if name in self._asked:
             return Passed.DATA  # what a variable is made of itself changes nothing
         self._asked.add(name)
-        found = self._most(self.values.get(name) or (None,), depth)
+        values = self.values.get(name) or [None]
+        found = self._most([value for value in values if not _is_empty(value)] or values, depth)
         self._asked.remove(name)
         return found
 
@@ -255,7 +259,7 @@ class Bound:
         return max(inner, Passed.HANDED if found.fields else Passed.DATA)
 
     def _makes(self, function: ast.expr, keywords: Sequence[ast.keyword]) -> bool:
-        """Check whether a call makes an array, or by a framework's function a tensor not told to require grad."""
+        """Check whether a call makes an array, or by a framework's function a gradient or a tensor that needs none."""
         name, _, rest = (
             ast.unparse(function).partition(".") if isinstance(function, ast.Name | ast.Attribute) else ("",) * 3
         )
@@ -263,10 +267,18 @@ class Bound:
         known = next((one for one in frameworks() if whole.partition(".")[0] in framework(one).packages), None)
         if known is None or any(keyword.arg == framework(known).requires_grad for keyword in keywords):
             return whole.partition(".")[0] in _arrays()
-        return _is_factory(known, f"{whole}.{rest}" if rest else whole)
+        name = f"{whole}.{rest}" if rest else whole
+        if any(form.act == "grad" for form in tables(known).forms(name)):
+            return all(keyword.arg not in {None, "create_graph"} for keyword in keywords)
+        return _is_factory(known, name)
 
     def _most(self, nodes: Iterable[ast.expr | ast.arg | None], depth: int) -> Passed:
         return max((self._kind(node, depth + 1) for node in nodes), default=Passed.UNKNOWN)
+
+
+def _is_empty(value: ast.expr | ast.arg | None) -> bool:
+    """Check whether a variable is bound to an empty list, which is filled later."""
+    return isinstance(value, ast.List) and not value.elts
 
 
 @cache

@@ -48,6 +48,20 @@ class Recorded(Struct, dict=True):
             return True
         return False if records == {False} else None
 
+    @remembered
+    def passed(self, path: str, option: str) -> bool:
+        """
+        Check whether gradients may be recorded where an option such as `init=True` is passed by its name.
+
+        So they may where nothing in the project passes it.
+        """
+        key = option[: option.find("=") + 1]
+        paths = self.graph.mentioning(path, key)
+        asked = [(user, one) for user in paths[:MOST] for one in (key, option)]
+        uses = [(user, use) for user, one in asked for use in self.evaluation.uses_in(user, one)]
+        passed = [(user, use) for user, use in uses if not self.leads.is_class(user, use.receiver)]
+        return not passed or len(paths) > MOST or any(self._records(user, use, 0) is not False for user, use in passed)
+
     def _is(self, part: Part, path: str, use: Use) -> bool | None:
         """Check whether a use of a name is one of a function or method; None if it may be one."""
         return None if use.quoted or not use.called else self.leads.is_use(part, path, use)
@@ -76,7 +90,7 @@ class Recorded(Struct, dict=True):
         return bool(uses) and all(use.called and self._records(user, use, 0) is False for user, use in uses)
 
     def _records(self, path: str, use: Use, depth: int) -> bool | None:
-        if use.unrecorded:
+        if use.unrecorded or not all(self.passed(path, f"{name}=True") for name in use.when):
             return False
         certain = use.called and not use.unsure
         if not use.user or use.user.startswith("__") or use.user in trained() or depth >= DEEPEST:

@@ -13,7 +13,7 @@ import builtins
 import sys
 from collections.abc import Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from msgspec import Struct, field
 
@@ -34,7 +34,7 @@ class Use(NamedTuple):
     which something may look up. `around` is the class that the use is in; `own`: it is of an attribute of `self`, and
     that class has a method of this name. `receiver` is the last name of what the attribute is of. `bound` is the
     variable of the module that is assigned what the use is a part of. `local`: it is of a variable of the function.
-    `passed`: it is an argument of a call, or the default of a parameter.
+    `passed`: it is an argument of a call, or the default of a parameter. `when`: the parameters that are true there.
     """
 
     user: str
@@ -51,11 +51,15 @@ class Use(NamedTuple):
     bound: str = ""
     local: bool = False
     passed: bool = False
+    when: frozenset[str] = frozenset()
 
 
 class Walk(Struct, dict=True):
     """
     A walk over a file for the uses of all names, and for those that are assigned what a call of a name `made`.
+
+    An argument that is passed by its name is used under `name=True` if it is a constant, and else under `name=`; its
+    `receiver` is what is called.
 
     `renamed` are those that an import gives another name; `implied` the conditions that hold in evaluation only.
     `searched` are what attributes are read of by a name that is not known.
@@ -81,6 +85,7 @@ class Walk(Struct, dict=True):
     passing: bool = False
     variables: frozenset[str] = frozenset()
     implied: frozenset[tuple[str, bool]] = frozenset()
+    when: frozenset[str] = frozenset()
 
     def block(self, body: Sequence[ast.AST], *, evaluates: bool = False, unrecorded: bool = False) -> None:
         """Walk statements that follow each other; what follows a branch that training leaves is evaluation."""
@@ -109,8 +114,11 @@ class Walk(Struct, dict=True):
         self.node(node.test)
         evaluates = self.held.sides(node.test, self._in_evaluation)
         unrecorded = self.held.sides(node.test, without_gradients)
+        before, asked = self.when, node.test.values if _is_and(node.test) else [node.test]
+        self.when |= {one.id for one in asked if isinstance(one, ast.Name) and one.id in self.variables}
         for part, side, off in zip((node.body, node.orelse), evaluates, unrecorded, strict=True):
             self.block(part if isinstance(part, list) else [part], evaluates=side, unrecorded=off)
+            self.when = before
 
     def node(self, node: ast.AST) -> None:
         """Walk a statement or an expression."""
@@ -167,17 +175,17 @@ class Walk(Struct, dict=True):
         match node:
             case ast.Compare(left, operators, rights):
                 self._part(_asked(left, operators, rights))
-            case ast.Call(ast.Name("isinstance" | "hasattr" | "callable"), [asked, *rest]):
+            case ast.Call(ast.Name("isinstance" | "hasattr" | "callable" as asks), [asked, *rest]):
                 self.node(_innermost(asked))
-                self._part(rest)
+                self._part(rest if asks == "isinstance" else [])  # `hasattr` looks nothing up
             case ast.Call(ast.Attribute(owner, attribute, ast.Load()), arguments, keywords):
                 self._use(attribute, own=_is_self(owner), receiver=last_word(owner))
                 self._part(_innermost(owner))
-                self._arguments([*arguments, *keywords])
+                self._arguments([*arguments, *keywords], attribute)
             case ast.Call(ast.Name(name), arguments, keywords):
                 self.searched |= _searched(node)
                 self._use(name, bare=True)
-                self._arguments([*arguments, *keywords])
+                self._arguments([*arguments, *keywords], name)
             case ast.Constant(str(word)) if self.user and word.isidentifier():
                 self._use(word, called=False, quoted=True)
             case ast.Attribute(_, attribute, context):
@@ -205,12 +213,16 @@ class Walk(Struct, dict=True):
         here, modes = (self.user, self.member, self.evaluates), (self.unrecorded, self.unsure)
         bound = "" if self.user else self.bound
         local = bare and name in self.variables
-        use = Use(*here, bare, *modes, called, quoted, self.around, own, receiver, bound, local, self.passing)
+        where = self.around, own, receiver, bound, local, self.passing, self.when
+        use = Use(*here, bare, *modes, called, quoted, *where)
         self.uses.setdefault(name, []).append(use)
 
-    def _arguments(self, arguments: Sequence[ast.expr | ast.keyword]) -> None:
+    def _arguments(self, arguments: Sequence[ast.expr | ast.keyword], called: str = "") -> None:
         for one in arguments:
             value = one.value if isinstance(one, ast.keyword | ast.Starred) else one
+            if isinstance(one, ast.keyword) and one.arg and last_word(value) != one.arg:
+                option = f"{one.arg}={value.value!r}" if isinstance(value, ast.Constant) else f"{one.arg}="
+                self._use(option, receiver=called)
             self.passing = isinstance(value, ast.Name | ast.Attribute)
             self.node(value)
             self.passing = False
@@ -238,7 +250,7 @@ class Walk(Struct, dict=True):
             stopped |= self.in_function and node.name == _RECORDS_NOTHING
             self.user, self.member, self.in_class, self.evaluates = node.name, self.in_class, False, stopped
             self.unrecorded, self.unsure = stopped, not all(map(self._is_known, node.decorator_list))
-            self.in_function, self.variables = False, self.variables | _variables(node)
+            self.in_function, self.variables, self.when = False, self.variables | _variables(node), frozenset()
         if self.asks:
             self.held = self.held.within(node)
         self.block(node.body)
@@ -260,6 +272,7 @@ _OF_BODIES = (
     "held",
     "variables",
     "implied",
+    "when",
 )
 
 
@@ -281,6 +294,10 @@ def _asked(left: ast.expr, operators: Sequence[ast.cmpop], rights: Sequence[ast.
             return [left, _innermost(table)]
         case _:
             return [left, *rights]
+
+
+def _is_and(node: ast.expr) -> TypeGuard[ast.BoolOp]:
+    return isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And)
 
 
 def _is_self(node: ast.expr) -> bool:
