@@ -350,3 +350,45 @@ def test_a_leaf_is_written_in_a_file_that_names_no_framework(lint, folder):
         "from torch import nn\n\nfrom utils import decay\n\nmodel = nn.Linear(2, 2)\ndecay(model)\n"
     )
     assert rows(folder, lint("check", ".", "--output-format", "json", "--no-cache")) == [("utils.py", 3, "IPL201")]
+
+
+def test_an_option_says_in_another_file_what_is_trained(lint, folder):
+    (folder / "spectra.py").write_text(
+        """\
+import torch
+from torch import nn
+
+
+class Spectrum(nn.Module):
+    def __init__(self, size, trainable):
+        super().__init__()
+        window = torch.ones(size)
+        if trainable:
+            self.window = nn.Parameter(window)
+        else:
+            self.register_buffer("window", window)
+
+    def forward(self, x):
+        return torch.sqrt(x * self.window)
+"""
+    )
+    (folder / "layer.py").write_text(
+        """\
+from torch import nn
+
+from spectra import Spectrum
+
+
+class Layer(nn.Module):
+    def __init__(self, size, trainable_window=False):
+        super().__init__()
+        self.spectrum = Spectrum(size, trainable=trainable_window)
+
+    def forward(self, x):
+        return self.spectrum(x).pow_(2)
+"""
+    )
+    ran = lint("check", "layer.py", "--output-format", "json", "--no-cache")
+    found = json.loads(ran.out)
+    assert [(row["severity"], row["location"]["row"]) for row in found] == [("error", 12)]
+    assert "with `trainable_window=True`" in found[0]["message"]

@@ -40,7 +40,7 @@ REST = {
     "cross_entropy": "paddle.to_tensor([0, 1, 2])",
     **dict.fromkeys(("max_pool2d", "avg_pool2d", "adaptive_avg_pool2d", "adaptive_max_pool2d"), "2"),
 }
-LISTS = frozenset({"concat", "stack"})
+LISTS = frozenset({"concat", "cat", "concatenate", "stack", "hstack", "vstack", "row_stack", "column_stack", "dstack"})
 # No tensor goes in or comes out, it is an item or an attribute, or memory is exchanged: the semantics pages run those.
 ELSEWHERE = frozenset(
     {"rand", "randn", "zeros", "ones", "full", "to_tensor", "arange", "randint", "zeros_like", "ones_like"}
@@ -77,6 +77,9 @@ ELSEWHERE = frozenset(
         "set_",
         "as_complex",
         "as_real",
+        "real",
+        "imag",
+        "svd",
     }
 )
 

@@ -28,7 +28,7 @@ from inplace_lint.effects.summary import Definition
 from inplace_lint.effects.write_evidence import is_writing, lowered_may_write
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.options import solver
-from inplace_lint.interp.options.coverage import Choice, Key, Missed, number
+from inplace_lint.interp.options.coverage import Choice, Key, Missed, makes_parameters, number
 from inplace_lint.ir import nodes as ir
 from inplace_lint.ir.walk import walk
 
@@ -150,7 +150,7 @@ def _worth_a_run(interp: Interpreter, item: Definition, missed: Mapping[Key, Mis
     """Return the sides that may lead to a write, those that set an attribute that decides about these, then others."""
     if not missed:
         return
-    leading = _leading(interp, item)
+    leading, coverage = _leading(interp, item), interp.context.coverage
     functions = {id(side.function): side.function for side in missed.values()}
     written = _written_attributes(interp, item)
     known = {
@@ -160,8 +160,13 @@ def _worth_a_run(interp: Interpreter, item: Definition, missed: Mapping[Key, Mis
         if key in missed and (use is not _Use.MAKE or _constructs(item, missed[key]))
         if missed[key].function.slice.path == item.slice.path or not sets.isdisjoint(schedule.written_with(item))
     }
+    if item.slice in coverage.assuming:
+        training = (key for key, side in missed.items() if _makes_parameters(coverage.making, side))
+        known.update((key, (_Use.WRITE, frozenset[str]())) for key in training)
     computed = any(missed[key].condition is None and use is not _Use.NOTHING for key, (use, _) in known.items())
     for key, side in missed.items():
+        if key in coverage.elsewhere and item.slice not in coverage.assuming:
+            continue
         if _is_rate(side) or (side.test is None and _constructs(item, side)):
             known[key] = (_Use.MAKE if side.side else _Use.WRITE, frozenset())
         elif computed and _is_replaced(item, side) and _is_passed(interp, side.condition):
@@ -208,6 +213,12 @@ def _is_replaced(item: Definition, side: Missed) -> bool:
     """Return whether a side was missed in a function or an `or` that may give another value for the one it asks for."""
     is_helper = "." not in side.function.qualname and side.function.qualname != item.name
     return is_helper or isinstance(side.test, ir.BoolOp)
+
+
+def _makes_parameters(names: frozenset[str], side: Missed) -> bool:
+    """Return whether a side makes parameters: `if trainable: self.window = nn.Parameter(window)`."""
+    parts = (part for part in walk(side.function.body) if isinstance(part, ir.If) and part.test is side.test)
+    return any(makes_parameters(part.body if side.side else part.orelse, names) for part in parts)
 
 
 def _constructs(item: Definition, side: Missed) -> bool:
