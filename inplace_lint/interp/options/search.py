@@ -158,7 +158,9 @@ def _worth_a_run(interp: Interpreter, item: Definition, missed: Mapping[Key, Mis
         for function in functions.values()
         for key, use, sets in _of_function(interp, item, function, leading)
         if key in missed and (use is not _Use.MAKE or _constructs(item, missed[key]))
-        if missed[key].function.slice.path == item.slice.path or not sets.isdisjoint(schedule.written_with(item))
+        if missed[key].function.slice.path == item.slice.path
+        or (use >= _Use.LEAD and key not in coverage.elsewhere)
+        or not sets.isdisjoint(schedule.written_with(item))
     }
     if item.slice in coverage.assuming:
         training = (key for key, side in missed.items() if _makes_parameters(coverage.making, side))
