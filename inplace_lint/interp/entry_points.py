@@ -63,7 +63,7 @@ def run_all(interp: Interpreter) -> list[Found]:
     unreached: set[str] = set()
     run = partial(_run, interp, order=order)
     counters, call = interp.fuel.counters, context.default().framework.calls
-    context.coverage.making = context.default().making_parameters
+    runs.prepare(context)
     for item in order.items:
         cut, calls = counters["roots_cut_by_steps"], counters["framework_calls"]
         bases = partial(call_graph.bases_of, context.project, context.main, item)

@@ -9,7 +9,8 @@ Coverage: which sides of conditions entry points took, and under which condition
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from functools import partial
 
 from msgspec import Struct, field
 
@@ -93,6 +94,10 @@ Conditional = ir.If | ir.IfExp | ir.Assert | ir.BoolOp
 Key = tuple[int | Place | tuple[Place, object], bool]
 
 
+def _nothing_writes(_path: str, _name: str) -> bool:
+    return False
+
+
 class Coverage(Struct):
     """
     The sides of conditions that paths took, of the functions of the file `path`, and those that they missed.
@@ -105,8 +110,8 @@ class Coverage(Struct):
     says what the sides in a function may lead to. `inherited` are methods of other files that set what
     those of `root` write. `outer` are sides that entry points further out missed before, `outside` the one of them that
     the choice leads to. `assuming` are the entry points of which a finding assumes that a value from outside requires
-    grad, `making` the last words of the calls that make parameters, `elsewhere` the sides in other files that say what
-    is trained.
+    grad, `making` the last words of the calls that make parameters, `elsewhere` the sides in other files that make
+    parameters, or an object of a class that `writes`.
     """
 
     path: str = ""
@@ -120,6 +125,7 @@ class Coverage(Struct):
     outer_runs: set[tuple[str, tuple[tuple[SymId, Value], ...]]] = field(default_factory=set)
     assuming: set[Slice] = field(default_factory=set)
     making: frozenset[str] = frozenset()
+    writes: Callable[[str, str], bool] = _nothing_writes
     elsewhere: set[Key] = field(default_factory=set)
     options: dict[SymId, Option] = field(default_factory=dict)
     root: Slice | None = None
@@ -164,7 +170,7 @@ class Coverage(Struct):
 
     def one(self, frame: Frame, state: State, node: Conditional, test: Value, side: bool) -> None:
         """Record that a path took one side of a condition, and did not look at the other one."""
-        if not self._is_searched(frame) and not self._trains(node, test, not side):
+        if not self._is_searched(frame) and not self._leads(frame, node, test, not side):
             return
         number = self._number(frame, node)
         self.taken.add((number, side))
@@ -203,11 +209,16 @@ class Coverage(Struct):
             self.writing[id(node)] = usual if then is other else then
         return self.writing[id(node)]
 
-    def _trains(self, node: Conditional, test: Value, side: bool) -> bool:
-        """Check whether an option decides about a condition, one side of which makes parameters."""
+    def _leads(self, frame: Frame, node: Conditional, test: Value, side: bool) -> bool:
+        """
+        Check whether an option decides about a condition in another file, a side of which leads to a finding.
+
+        It makes parameters, or an object of a class that writes when it is called.
+        """
         if type(test) is not Const or test.source is None or type(node) is not ir.If:
             return False
-        return makes_parameters(node.body if side else node.orelse, self.making)
+        body = node.body if side else node.orelse
+        return makes_parameters(body, self.making) or makes_writer(body, partial(self.writes, frame.slice.path))
 
     def rate(self, frame: Frame, state: State, at: int, condition: Sym) -> None:
         """Record that a call writes nothing since a rate is what it is, which is the condition."""
@@ -287,6 +298,12 @@ def makes_parameters(body: Sequence[ir.Stmt], names: frozenset[str]) -> bool:
         (isinstance(func, ir.Name) and func.id in names) or (isinstance(func, ir.Attr) and func.name in names)
         for func in called
     )
+
+
+def makes_writer(body: Sequence[ir.Stmt], writes: Callable[[str], bool]) -> bool:
+    """Check whether statements call a class that `writes`: `self.attention = Attention(size)`."""
+    called = (part.func for part in walk(body) if isinstance(part, ir.Call))
+    return any(isinstance(func, ir.Name) and writes(func.id) for func in called)
 
 
 def number(root: Slice, path: str, node: int) -> int | Place:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from enum import IntEnum
+from functools import partial
 
 from inplace_lint.core.span import Slice
 from inplace_lint.domain import origins
@@ -28,7 +29,7 @@ from inplace_lint.effects.summary import Definition
 from inplace_lint.effects.write_evidence import is_writing, lowered_may_write
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.options import solver
-from inplace_lint.interp.options.coverage import Choice, Key, Missed, makes_parameters, number
+from inplace_lint.interp.options.coverage import Choice, Coverage, Key, Missed, makes_parameters, makes_writer, number
 from inplace_lint.ir import nodes as ir
 from inplace_lint.ir.walk import walk
 
@@ -162,9 +163,8 @@ def _worth_a_run(interp: Interpreter, item: Definition, missed: Mapping[Key, Mis
         or (use >= _Use.LEAD and key not in coverage.elsewhere)
         or not sets.isdisjoint(schedule.written_with(item))
     }
-    if item.slice in coverage.assuming:
-        training = (key for key, side in missed.items() if _makes_parameters(coverage.making, side))
-        known.update((key, (_Use.WRITE, frozenset[str]())) for key in training)
+    if item.slice in coverage.assuming or not coverage.elsewhere.isdisjoint(missed):
+        known.update((key, (_Use.WRITE, frozenset[str]())) for key in _elsewhere(coverage, item, missed))
     computed = any(missed[key].condition is None and use is not _Use.NOTHING for key, (use, _) in known.items())
     for key, side in missed.items():
         if key in coverage.elsewhere and item.slice not in coverage.assuming:
@@ -217,10 +217,15 @@ def _is_replaced(item: Definition, side: Missed) -> bool:
     return is_helper or isinstance(side.test, ir.BoolOp)
 
 
-def _makes_parameters(names: frozenset[str], side: Missed) -> bool:
-    """Return whether a side makes parameters: `if trainable: self.window = nn.Parameter(window)`."""
-    parts = (part for part in walk(side.function.body) if isinstance(part, ir.If) and part.test is side.test)
-    return any(makes_parameters(part.body if side.side else part.orelse, names) for part in parts)
+def _elsewhere(coverage: Coverage, item: Definition, missed: Mapping[Key, Missed]) -> Iterator[Key]:
+    """Return the sides that make what writes in another file, or parameters where a gradient is assumed."""
+    for key, side in missed.items():
+        parts = (part for part in walk(side.function.body) if isinstance(part, ir.If) and part.test is side.test)
+        block = [one for part in parts for one in (part.body if side.side else part.orelse)]
+        trains = item.slice in coverage.assuming and makes_parameters(block, coverage.making)
+        path = side.function.slice.path
+        if trains or (key in coverage.elsewhere and makes_writer(block, partial(coverage.writes, path))):
+            yield key
 
 
 def _constructs(item: Definition, side: Missed) -> bool:
