@@ -23,6 +23,9 @@ REST = {
     **dict.fromkeys(("__truediv__", "__matmul__"), "k"),
     **dict.fromkeys(("pow", "__pow__"), "k"),
     **dict.fromkeys(("__rtruediv__", "__rpow__"), "2.0"),
+    "cosine_embedding_loss": "k, paddle.to_tensor([1, -1, 1])",
+    "polar": "k",
+    "repeat": "2, 1",
     **dict.fromkeys(("reshape", "reshape_"), "[9]"),
     **dict.fromkeys(("unsqueeze", "unsqueeze_", "squeeze", "squeeze_"), "0"),
     **dict.fromkeys(("scale", "scale_"), "2.0"),
@@ -80,7 +83,12 @@ ELSEWHERE = frozenset(
         "real",
         "imag",
         "svd",
+        "batch_norm",
+        "ctc_loss",
     }
+    | {"searchsorted", "bincount", "tril_indices", "triu_indices", "standard_normal", "logspace", "range"}
+    | {"is_tensor", "is_complex", "is_integer", "is_contiguous", "is_dense", "is_floating_point", "in_dynamic_mode"}
+    | {"data_ptr", "element_size"}
 )
 
 PRELUDE = """\
