@@ -26,7 +26,7 @@ from generators.shapes import common, shapes
 from inplace_lint.core.errors import FactError
 from inplace_lint.knowledge.op import check
 
-_HOMES = ("paddle", "paddle.nn.functional", "paddle.Tensor", "paddle.linalg")
+_HOMES = ("paddle", "paddle.nn.functional", "paddle.Tensor", "paddle.linalg", "paddle.fft")
 _ALIKE = 3
 
 
@@ -212,8 +212,10 @@ def _kind(output: paddle.Tensor, source: paddle.Tensor, name: str) -> Row:
     bump(output)
     if source.inplace_version != before:
         return {"is": "view", "of": name}
-    alike = "float" in str(output.dtype) or output.dtype == source.dtype
-    return {"is": "fresh"} if alike else {"is": "fresh", "dtype": "bool" if "bool" in str(output.dtype) else "int"}
+    if "float" in str(output.dtype) or output.dtype == source.dtype:
+        return {"is": "fresh"}
+    kind = next((kind for kind in ("bool", "complex") if kind in str(output.dtype)), "int")
+    return {"is": "fresh", "dtype": kind}
 
 
 if __name__ == "__main__":

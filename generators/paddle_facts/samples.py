@@ -73,7 +73,8 @@ UNARY = (
     "isnan isinf isfinite cholesky inverse matrix_norm diff logcumsumexp nan_to_num exponential angle conj ravel "
     "negative msort signbit sgn isneginf isposinf isreal count_nonzero argwhere atleast_1d atleast_2d atleast_3d i1e "
     "matrix_transpose slogdet qr mode pdist cholesky_inverse diagflat trapezoid "
-    "cumulative_trapezoid unique_consecutive int long bool int32 int64"
+    "cumulative_trapezoid unique_consecutive int long bool int32 int64 positive logsigmoid svdvals eigvalsh eigh lu "
+    "fftshift ifftshift"
 )
 OTHERS: dict[str, tuple[Any, ...]] = {
     "scale": (2.0,),
@@ -270,6 +271,7 @@ SAMPLES = (
     Sample("gaussian_nll_loss", (), 3, names=("input", "label", "variance")),
     Sample("margin_ranking_loss", (), 3, names=("input", "other", "label")),
     Sample("mv", (paddle.ones([3]),)),
+    Sample("complex", (), 2, names=("real", "imag")),
     Sample("bilinear", (paddle.ones([2, 3, 3]),), 2, names=("x1", "x2")),
 )
 _PLAIN_LAYERS = (

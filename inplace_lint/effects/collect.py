@@ -117,6 +117,7 @@ class _Walk:
         self.binds: dict[str, None] = {}
         self.called: set[ast.AST] = set()
         self.nested: list[ast.AST] = []
+        self.texts: set[str] = set()
         self.later = False
 
     def run(self, waiting: list[ast.AST]) -> None:
@@ -131,7 +132,10 @@ class _Walk:
             elif kind is ast.Attribute:
                 self._attribute(node)  # type: ignore[arg-type]
                 waiting.append(node.value)  # type: ignore[attr-defined]
-            elif kind is not ast.Constant:
+            elif kind is ast.Constant:
+                if type(node.value) is str and node.value.isidentifier():  # type: ignore[attr-defined]
+                    self.texts.add(node.value)  # type: ignore[attr-defined]
+            else:
                 if kind is ast.Call:
                     self.called.update(write_evidence.run_at_once(node))  # type: ignore[arg-type]
                 elif kind in _ANNOTATED:
@@ -173,6 +177,9 @@ class _Walk:
     def conclude(self) -> None:
         """Decide which of the names that may hold tensors are written."""
         kinds, words = self.kinds, self.words
+        if not _BY_TEXT.isdisjoint(words.reads) or ("sys" in words.reads and "modules" in words.attributes):
+            words.reads |= self.texts
+            words.kept |= self.texts
         words.binds = tuple(self.binds)
         words.runs_made = not words.calls.isdisjoint(kinds.stores)
         filled = {name for name in kinds.filled if kinds.of(name) not in NO_TENSORS}
@@ -187,6 +194,7 @@ class _Walk:
             words.write()
 
 
+_BY_TEXT = frozenset({"globals", "eval"})  # they look names up that a text says
 _ANNOTATED = {
     ast.arg: "annotation",
     ast.AnnAssign: "annotation",

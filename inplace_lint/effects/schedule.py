@@ -116,14 +116,14 @@ def written_with(item: Definition) -> frozenset[str]:
 
 
 def setting(bases: Iterable[Definition], item: Definition) -> frozenset[Slice]:
-    """Return the methods in other files, of the `bases` of a class, that set what its methods write."""
+    """Return the methods in other files, of the `bases` of a class, that set what its methods write, or write."""
     written = written_with(item)
     return frozenset(
         method.slice
-        for base in (bases if written else ())
+        for base in bases
         if base.slice.path != item.slice.path
         for method in base.methods
-        if not method.sets.isdisjoint(written)
+        if method.writes or not method.sets.isdisjoint(written)
     )
 
 

@@ -63,6 +63,7 @@ def run_all(interp: Interpreter) -> list[Found]:
     unreached: set[str] = set()
     run = partial(_run, interp, order=order)
     counters, call = interp.fuel.counters, context.default().framework.calls
+    runs.prepare(context)
     for item in order.items:
         cut, calls = counters["roots_cut_by_steps"], counters["framework_calls"]
         bases = partial(call_graph.bases_of, context.project, context.main, item)
@@ -96,7 +97,10 @@ def _noted(interp: Interpreter, name: str, work: Callable[[], list[Found]]) -> l
 
 
 def _run_named(interp: Interpreter, item: Definition, order: schedule.Schedule) -> list[Found]:
-    return named(interp, item, _run(interp, item, order))
+    found = named(interp, item, _run(interp, item, order))
+    if any(gradients.is_assumed(one.event) for one in found):
+        interp.context.coverage.assuming.add(item.slice)
+    return found
 
 
 def _start(interp: Interpreter, item: Definition) -> tuple[State, Frame]:

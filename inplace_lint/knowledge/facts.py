@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ from inplace_lint.knowledge.own import SCHEMA, OwnFact
 from inplace_lint.knowledge.packs import Pack, packs, packs_of
 from inplace_lint.knowledge.schema import Reader, Schema, each, flag, number, table, text
 from inplace_lint.knowledge.versions import admits, version_range
-from inplace_lint.knowledge.words import BINARY, COMPARISONS, CURES, MESSAGES, OPERATOR, UNARY
+from inplace_lint.knowledge.words import BINARY, COMPARISONS, CURES, MESSAGES, OPERATOR, PARAMETERS, UNARY
 
 
 class Framework(Struct, frozen=True):
@@ -239,8 +239,16 @@ class Facts(Struct, dict=True):
     @cached_property
     def registering(self) -> frozenset[str]:
         """The last words of the calls with which a program registers operators."""
+        return frozenset(self._last_words(lambda act: act.startswith(OPERATOR)))
+
+    @cached_property
+    def making_parameters(self) -> frozenset[str]:
+        """The last words of the calls that make parameters, or register one."""
+        return frozenset(self._last_words(PARAMETERS.__contains__))
+
+    def _last_words(self, wanted: Callable[[str], bool]) -> Iterator[str]:
         acts = ((name, str(rows[0].get("act"))) for name, rows in self.rows.items())
-        return frozenset(name.rpartition(".")[2] for name, act in acts if act.startswith(OPERATOR))
+        return (name.rpartition(".")[2] for name, act in acts if wanted(act))
 
     def forms(self, name: str) -> tuple[Op, ...]:
         """Return the forms of an op in the order in which they are tried; none without a fact for this version."""

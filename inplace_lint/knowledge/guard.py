@@ -129,7 +129,7 @@ _OPERATORS: dict[type[ast.cmpop], str] = {
 }
 _PREDICATES = {one.value: one for one in Predicate if one}
 _OF_TWO = (Predicate.SAME, Predicate.KEPT_BY_EINSUM, Predicate.KEPT_BY_MATMUL, Predicate.CENTRED)
-_COUNTS = {**{one: {2} for one in _OF_TWO}, Predicate.ROWS: {1, 2}}  # of arguments, where not one
+_COUNTS = {**dict.fromkeys(_OF_TWO, (2,)), Predicate.ROWS: (1, 2)}  # of arguments, where not one
 
 
 def _guard(node: ast.expr) -> Guard:
@@ -151,7 +151,7 @@ def _atom(node: ast.expr) -> Atom:
         case ast.Call(ast.Name(name), args, []):
             if name not in _PREDICATES:
                 raise unknown(name, "test in a guard", _PREDICATES)
-            if len(args) not in _COUNTS.get(_PREDICATES[name], {1}):
+            if len(args) not in _COUNTS.get(_PREDICATES[name], (1,)):
                 raise ValueError(ast.dump(node))
             return Atom(_PREDICATES[name], tuple(ast.unparse(argument) for argument in args))
         case _:

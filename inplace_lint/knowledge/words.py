@@ -237,3 +237,4 @@ INTRINSICS = frozenset({
 ACTS = INTRINSICS | {f"mode:{mode}{setting}" for mode in MODES for setting in ("", "=True", "=False")}
 # What the acts begin with of calls that make an operator, or a kernel, of a function, or a part of one.
 OPERATOR, KERNEL = "operator", "kernel"
+PARAMETERS = frozenset({"parameter", "layer_parameter", "register_parameter"})  # the acts that make or register one

@@ -350,3 +350,138 @@ def test_a_leaf_is_written_in_a_file_that_names_no_framework(lint, folder):
         "from torch import nn\n\nfrom utils import decay\n\nmodel = nn.Linear(2, 2)\ndecay(model)\n"
     )
     assert rows(folder, lint("check", ".", "--output-format", "json", "--no-cache")) == [("utils.py", 3, "IPL201")]
+
+
+def test_an_option_says_in_another_file_what_is_trained(lint, folder):
+    (folder / "spectra.py").write_text(
+        """\
+import torch
+from torch import nn
+
+
+class Spectrum(nn.Module):
+    def __init__(self, size, trainable):
+        super().__init__()
+        window = torch.ones(size)
+        if trainable:
+            self.window = nn.Parameter(window)
+        else:
+            self.register_buffer("window", window)
+
+    def forward(self, x):
+        return torch.sqrt(x * self.window)
+"""
+    )
+    (folder / "layer.py").write_text(
+        """\
+from torch import nn
+
+from spectra import Spectrum
+
+
+class Layer(nn.Module):
+    def __init__(self, size, trainable_window=False):
+        super().__init__()
+        self.spectrum = Spectrum(size, trainable=trainable_window)
+
+    def forward(self, x):
+        return self.spectrum(x).pow_(2)
+"""
+    )
+    ran = lint("check", "layer.py", "--output-format", "json", "--no-cache")
+    found = json.loads(ran.out)
+    assert [(row["severity"], row["location"]["row"]) for row in found] == [("error", 12)]
+    assert "with `trainable_window=True`" in found[0]["message"]
+
+
+def test_an_option_says_in_another_file_which_layer_is_made(lint, folder):
+    (folder / "attentions.py").write_text(
+        """\
+import torch
+from torch import nn
+
+
+class Gate(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.gate = nn.Linear(1, size)
+
+    def forward(self, x):
+        return x.mul_(self.gate(x.mean(1, keepdim=True)))
+
+
+class Attention(nn.Module):
+    def __init__(self, kind, **params):
+        super().__init__()
+        if kind is None:
+            self.attention = nn.Identity()
+        elif kind == "gate":
+            self.attention = Gate(**params)
+        else:
+            raise ValueError(kind)
+
+    def forward(self, x):
+        return self.attention(x)
+"""
+    )
+    (folder / "decoder.py").write_text(
+        """\
+from torch import nn
+
+import attentions
+
+
+class Block(nn.Module):
+    def __init__(self, size, attention=None):
+        super().__init__()
+        self.fc = nn.Sequential(nn.Linear(size, size), nn.ReLU())
+        self.attention = attentions.Attention(attention, size=size)
+
+    def forward(self, x):
+        return self.attention(self.fc(x))
+"""
+    )
+    ran = lint("check", "attentions.py", "--output-format", "json", "--no-cache")
+    found = json.loads(ran.out)
+    assert [(row["severity"], row["location"]["row"]) for row in found] == [("error", 11)]
+    assert "with `attention=" in found[0]["message"]
+
+
+def test_an_inherited_method_of_another_file_has_options(lint, folder):
+    (folder / "base.py").write_text(
+        """\
+import torch
+from torch import nn
+
+
+class Decoder(nn.Module):
+    def fuse(self, x, y, form="cat"):
+        if form == "cat":
+            return torch.cat([x, y], dim=1)
+        if form == "sum":
+            return x + y
+        if form == "difference":
+            y -= x
+            return y
+        raise ValueError(form)
+"""
+    )
+    (folder / "net.py").write_text(
+        """\
+import torch
+from torch import nn
+
+from base import Decoder
+
+
+class Net(Decoder):
+    def __init__(self, form="cat"):
+        super().__init__()
+        self.first, self.second, self.form = nn.Linear(4, 4), nn.Linear(4, 4), form
+
+    def forward(self, x):
+        return self.fuse(torch.relu(self.first(x)), torch.relu(self.second(x)), self.form)
+"""
+    )
+    ran = lint("check", "base.py", "--output-format", "json", "--no-cache")
+    assert [(row["severity"], row["location"]["row"]) for row in json.loads(ran.out)] == [("error", 12)]

@@ -23,6 +23,9 @@ REST = {
     **dict.fromkeys(("__truediv__", "__matmul__"), "k"),
     **dict.fromkeys(("pow", "__pow__"), "k"),
     **dict.fromkeys(("__rtruediv__", "__rpow__"), "2.0"),
+    "cosine_embedding_loss": "k, paddle.to_tensor([1, -1, 1])",
+    "polar": "k",
+    "repeat": "2, 1",
     **dict.fromkeys(("reshape", "reshape_"), "[9]"),
     **dict.fromkeys(("unsqueeze", "unsqueeze_", "squeeze", "squeeze_"), "0"),
     **dict.fromkeys(("scale", "scale_"), "2.0"),
@@ -40,7 +43,7 @@ REST = {
     "cross_entropy": "paddle.to_tensor([0, 1, 2])",
     **dict.fromkeys(("max_pool2d", "avg_pool2d", "adaptive_avg_pool2d", "adaptive_max_pool2d"), "2"),
 }
-LISTS = frozenset({"concat", "stack"})
+LISTS = frozenset({"concat", "cat", "concatenate", "stack", "hstack", "vstack", "row_stack", "column_stack", "dstack"})
 # No tensor goes in or comes out, it is an item or an attribute, or memory is exchanged: the semantics pages run those.
 ELSEWHERE = frozenset(
     {"rand", "randn", "zeros", "ones", "full", "to_tensor", "arange", "randint", "zeros_like", "ones_like"}
@@ -77,7 +80,15 @@ ELSEWHERE = frozenset(
         "set_",
         "as_complex",
         "as_real",
+        "real",
+        "imag",
+        "svd",
+        "batch_norm",
+        "ctc_loss",
     }
+    | {"searchsorted", "bincount", "tril_indices", "triu_indices", "standard_normal", "logspace", "range"}
+    | {"is_tensor", "is_complex", "is_integer", "is_contiguous", "is_dense", "is_floating_point", "in_dynamic_mode"}
+    | {"data_ptr", "element_size"}
 )
 
 PRELUDE = """\

@@ -38,6 +38,8 @@ LAYERS: dict[str, tuple[tuple[object, ...], list[object]]] = {
     "TransformerEncoder": (("TransformerEncoderLayer", 2), [SERIES]),
     "TransformerDecoderLayer": ((4, 2, 8), [SERIES, SERIES]),
     "Transformer": ((4, 2, 1, 1, 8), [SERIES, SERIES]),
+    "CosineSimilarity": ((), [ROWS, ROWS]),
+    "PairwiseDistance": ((), [ROWS, ROWS]),
     "Silu": ((), [ROWS]),
     "SiLU": ((), [ROWS]),
     "Identity": ((), [ROWS]),

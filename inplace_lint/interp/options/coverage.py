@@ -9,7 +9,8 @@ Coverage: which sides of conditions entry points took, and under which condition
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from functools import partial
 
 from msgspec import Struct, field
 
@@ -93,6 +94,10 @@ Conditional = ir.If | ir.IfExp | ir.Assert | ir.BoolOp
 Key = tuple[int | Place | tuple[Place, object], bool]
 
 
+def _nothing_writes(_path: str, _name: str) -> bool:
+    return False
+
+
 class Coverage(Struct):
     """
     The sides of conditions that paths took, of the functions of the file `path`, and those that they missed.
@@ -104,7 +109,9 @@ class Coverage(Struct):
     parameters of entry points, by their symbols; `under_choice` are the sides that runs on a choice missed; `worth`
     says what the sides in a function may lead to. `inherited` are methods of other files that set what
     those of `root` write. `outer` are sides that entry points further out missed before, `outside` the one of them that
-    the choice leads to.
+    the choice leads to. `assuming` are the entry points of which a finding assumes that a value from outside requires
+    grad, `making` the last words of the calls that make parameters, `elsewhere` the sides in other files that make
+    parameters, or an object of a class that `writes`.
     """
 
     path: str = ""
@@ -116,6 +123,10 @@ class Coverage(Struct):
     outer: dict[Key, Missed] = field(default_factory=dict)
     outside: Missed | None = None
     outer_runs: set[tuple[str, tuple[tuple[SymId, Value], ...]]] = field(default_factory=set)
+    assuming: set[Slice] = field(default_factory=set)
+    making: frozenset[str] = frozenset()
+    writes: Callable[[str, str], bool] = _nothing_writes
+    elsewhere: set[Key] = field(default_factory=set)
     options: dict[SymId, Option] = field(default_factory=dict)
     root: Slice | None = None
     inherited: frozenset[Slice] = frozenset()
@@ -159,7 +170,7 @@ class Coverage(Struct):
 
     def one(self, frame: Frame, state: State, node: Conditional, test: Value, side: bool) -> None:
         """Record that a path took one side of a condition, and did not look at the other one."""
-        if not self._is_searched(frame):
+        if not self._is_searched(frame) and not self._leads(frame, node, test, not side):
             return
         number = self._number(frame, node)
         self.taken.add((number, side))
@@ -198,9 +209,21 @@ class Coverage(Struct):
             self.writing[id(node)] = usual if then is other else then
         return self.writing[id(node)]
 
+    def _leads(self, frame: Frame, node: Conditional, test: Value, side: bool) -> bool:
+        """
+        Check whether an option decides about a condition in another file, a side of which leads to a finding.
+
+        It makes parameters, or an object of a class that writes when it is called.
+        """
+        if type(test) is not Const or test.source is None or type(node) is not ir.If:
+            return False
+        body = node.body if side else node.orelse
+        return makes_parameters(body, self.making) or makes_writer(body, partial(self.writes, frame.slice.path))
+
     def rate(self, frame: Frame, state: State, at: int, condition: Sym) -> None:
         """Record that a call writes nothing since a rate is what it is, which is the condition."""
-        self._miss((Place(frame.slice, at), False), frame, state, None, condition)
+        if self._is_searched(frame):
+            self._miss((Place(frame.slice, at), False), frame, state, None, condition)
 
     def flag(self, frame: Frame, state: State, at: int, value: Value) -> None:
         """Record that an option says whether something is trained."""
@@ -211,7 +234,8 @@ class Coverage(Struct):
     def entry(self, frame: Frame, state: State, at: int, mapping: DictObject, key: Value) -> None:
         """Record that an option, or an unknown key, chose one of the functions and classes in a dict, no other."""
         option = key.id if isinstance(key, Sym) else key.source if isinstance(key, Const) else None
-        if option is None or not mapping.exact or not (isinstance(key, Sym) or option in self.options):
+        is_option = isinstance(key, Sym) or option in self.options
+        if option is None or not mapping.exact or not is_option or not self._is_searched(frame):
             return
         if not all(is_alternative(state, item) for item in mapping.items.values()):
             return
@@ -234,7 +258,7 @@ class Coverage(Struct):
     def _miss(self, key: Key, frame: Frame, state: State, test: ir.Expr | None, value: Value) -> None:
         condition = value.id if isinstance(value, Sym) else value.source if isinstance(value, Const) else None
         known, goes_on = self.missed.get(key), condition is not None and bool(self.choice.options)
-        if self.root is None or frame.closure is None or not self._is_searched(frame):
+        if self.root is None or frame.closure is None:
             return
         is_better = condition is not None and (known is None or known.condition is None or self._is_better(known))
         is_new = key not in self.taken and (known is None or is_better)
@@ -248,6 +272,8 @@ class Coverage(Struct):
             if known is not None and known.condition is not None and known.root != self.root:
                 self.outer.setdefault(key, known)
             self.missed[key] = side
+            if not self._is_searched(frame):
+                self.elsewhere.add(key)
 
     def _is_better(self, known: Missed) -> bool:
         """Return whether what runs now is to be run again for a side, and not the entry point that missed it before."""
@@ -263,6 +289,21 @@ def _compares_numbers(test: ir.Expr) -> bool:
     return any(not _ORDERS.isdisjoint(part.ops) for part in compared) or any(
         type(number.value) in {int, float} for number in numbers
     )
+
+
+def makes_parameters(body: Sequence[ir.Stmt], names: frozenset[str]) -> bool:
+    """Check whether statements call what makes parameters: `self.window = nn.Parameter(window)`."""
+    called = (part.func for part in walk(body) if isinstance(part, ir.Call))
+    return any(
+        (isinstance(func, ir.Name) and func.id in names) or (isinstance(func, ir.Attr) and func.name in names)
+        for func in called
+    )
+
+
+def makes_writer(body: Sequence[ir.Stmt], writes: Callable[[str], bool]) -> bool:
+    """Check whether statements call a class that `writes`: `self.attention = Attention(size)`."""
+    called = (part.func for part in walk(body) if isinstance(part, ir.Call))
+    return any(isinstance(func, ir.Name) and writes(func.id) for func in called)
 
 
 def number(root: Slice, path: str, node: int) -> int | Place:

@@ -19,14 +19,29 @@ from inplace_lint.core.span import Slice
 from inplace_lint.effects import schedule
 from inplace_lint.effects.may_write import set_up_methods
 from inplace_lint.effects.summary import Definition
+from inplace_lint.interp.context import Context
 from inplace_lint.interp.found import Found, named
 from inplace_lint.interp.fuel import CALLS_IN_CHOICES, CALLS_IN_SIDES, CHEAP_CHOICES, CHOICES, CHOICES_OF_LARGE
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.options import given_modules, search, solver
 from inplace_lint.interp.options.coverage import Choice
+from inplace_lint.workspace.module_store import Project
 
 _Run = Callable[[Definition], list[Found]]
 _Works = Iterator[tuple[str, Callable[[], list[Found]]]]
+
+
+def prepare(context: Context) -> None:
+    """Tell the coverage of sides in other files what leads to a finding there."""
+    context.coverage.making = context.default().making_parameters
+    context.coverage.writes = partial(_writes, context.project)
+
+
+def _writes(project: Project, path: str, name: str) -> bool:
+    """Check whether a class of a file writes when it is called."""
+    module = project.module(path)
+    items = () if module is None else module.items(name)
+    return any(item.kind == "class" and _writes_when_called(item) for item in items)
 
 
 def all_further(

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from enum import IntEnum
+from functools import partial
 
 from inplace_lint.core.span import Slice
 from inplace_lint.domain import origins
@@ -28,7 +29,7 @@ from inplace_lint.effects.summary import Definition
 from inplace_lint.effects.write_evidence import is_writing, lowered_may_write
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.options import solver
-from inplace_lint.interp.options.coverage import Choice, Key, Missed, number
+from inplace_lint.interp.options.coverage import Choice, Coverage, Key, Missed, makes_parameters, makes_writer, number
 from inplace_lint.ir import nodes as ir
 from inplace_lint.ir.walk import walk
 
@@ -150,7 +151,7 @@ def _worth_a_run(interp: Interpreter, item: Definition, missed: Mapping[Key, Mis
     """Return the sides that may lead to a write, those that set an attribute that decides about these, then others."""
     if not missed:
         return
-    leading = _leading(interp, item)
+    leading, coverage = _leading(interp, item), interp.context.coverage
     functions = {id(side.function): side.function for side in missed.values()}
     written = _written_attributes(interp, item)
     known = {
@@ -158,10 +159,16 @@ def _worth_a_run(interp: Interpreter, item: Definition, missed: Mapping[Key, Mis
         for function in functions.values()
         for key, use, sets in _of_function(interp, item, function, leading)
         if key in missed and (use is not _Use.MAKE or _constructs(item, missed[key]))
-        if missed[key].function.slice.path == item.slice.path or not sets.isdisjoint(schedule.written_with(item))
+        if missed[key].function.slice.path == item.slice.path
+        or (use >= _Use.LEAD and key not in coverage.elsewhere)
+        or not sets.isdisjoint(schedule.written_with(item))
     }
+    if item.slice in coverage.assuming or not coverage.elsewhere.isdisjoint(missed):
+        known.update((key, (_Use.WRITE, frozenset[str]())) for key in _elsewhere(coverage, item, missed))
     computed = any(missed[key].condition is None and use is not _Use.NOTHING for key, (use, _) in known.items())
     for key, side in missed.items():
+        if key in coverage.elsewhere and item.slice not in coverage.assuming:
+            continue
         if _is_rate(side) or (side.test is None and _constructs(item, side)):
             known[key] = (_Use.MAKE if side.side else _Use.WRITE, frozenset())
         elif computed and _is_replaced(item, side) and _is_passed(interp, side.condition):
@@ -208,6 +215,17 @@ def _is_replaced(item: Definition, side: Missed) -> bool:
     """Return whether a side was missed in a function or an `or` that may give another value for the one it asks for."""
     is_helper = "." not in side.function.qualname and side.function.qualname != item.name
     return is_helper or isinstance(side.test, ir.BoolOp)
+
+
+def _elsewhere(coverage: Coverage, item: Definition, missed: Mapping[Key, Missed]) -> Iterator[Key]:
+    """Return the sides that make what writes in another file, or parameters where a gradient is assumed."""
+    for key, side in missed.items():
+        parts = (part for part in walk(side.function.body) if isinstance(part, ir.If) and part.test is side.test)
+        block = [one for part in parts for one in (part.body if side.side else part.orelse)]
+        trains = item.slice in coverage.assuming and makes_parameters(block, coverage.making)
+        path = side.function.slice.path
+        if trains or (key in coverage.elsewhere and makes_writer(block, partial(coverage.writes, path))):
+            yield key
 
 
 def _constructs(item: Definition, side: Missed) -> bool:

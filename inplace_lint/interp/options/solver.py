@@ -48,6 +48,13 @@ class _Solution:
         """Make a condition take a side; False where no argument is known that does."""
         if condition in self._known:
             return self._require_truth(condition, side)
+        if not self._solves(condition, side):
+            return False
+        if any(type(value) is Sym for value in self.options.values()) and condition not in self.sides:
+            self.sides[condition] = side  # what is left open takes it, too
+        return True
+
+    def _solves(self, condition: SymId, side: bool) -> bool:
         match self._keys[condition]:
             case (origins.NOT, int(operand)):
                 return self.require(SymId(operand), not side)
