@@ -64,7 +64,7 @@ def prepare(state: State, made: Ref, arguments: Arguments) -> None:
         return
     options = defaults.items if isinstance(defaults, DictObject) else {}
     group = state.new(DictObject({**options, "params": state.new(ListObject(owned))}, exact=False))
-    own = {ref: state.new(DictObject({}, exact=False)) for ref in owned}
+    own: dict[object, Value] = {ref: state.new(DictObject({}, exact=False)) for ref in owned}
     other = state.new(DictObject({}, exact=False))
     attrs: dict[str, Value] = {
         "<owned>": state.new(ListObject(owned)),
