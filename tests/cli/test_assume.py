@@ -1208,7 +1208,7 @@ class Net(nn.Module):
             self.layer.start(x)
         return self.layer(x, init=init)
 """
-FIT = """\
+SEARCH = """\
 import torch
 from layer import Net
 
@@ -1228,7 +1228,7 @@ def test_an_option_that_is_passed_without_gradients_only_is_not_one_of_training(
     (tree / "helper.py").unlink()
     (tree / "layer.py").write_text(STARTED)
     assert lint("--output-format=concise", "layer.py").out.count("error[IPL201]") == 2
-    (tree / "fit.py").write_text(FIT.format(context="with torch.no_grad()"))
+    (tree / "fit.py").write_text(SEARCH.format(context="with torch.no_grad()"))
     assert lint("layer.py")[:2] == (0, "All checks passed! (2 more with `--assume grad`)\n")
-    (tree / "fit.py").write_text(FIT.format(context="if opt"))
+    (tree / "fit.py").write_text(SEARCH.format(context="if opt"))
     assert lint("--output-format=concise", "layer.py").out.count("error[IPL201]") == 2

@@ -54,7 +54,7 @@ def prepare(state: State, made: Ref, arguments: Arguments) -> None:
     """
     Set on an optimizer of the program what the constructor of its base sets, where it is given known parameters.
 
-    IMPRECISE: all parameters share one state.
+    Each of its parameters has a state of its own. IMPRECISE: what else has one, and what stands for any, share one.
     """
     instance = state.instance(made)
     given = (*arguments.positional, NONE, NONE)
@@ -64,12 +64,13 @@ def prepare(state: State, made: Ref, arguments: Arguments) -> None:
         return
     options = defaults.items if isinstance(defaults, DictObject) else {}
     group = state.new(DictObject({**options, "params": state.new(ListObject(owned))}, exact=False))
-    own = state.new(DictObject({}, exact=False))
+    own: dict[object, Value] = {ref: state.new(DictObject({}, exact=False)) for ref in owned}
+    other = state.new(DictObject({}, exact=False))
     attrs: dict[str, Value] = {
         "<owned>": state.new(ListObject(owned)),
         "<fused>": NONE,
         "param_groups": state.new(ListObject((group,))),
-        "state": state.new(DictObject({}, exact=False, default=own)),
+        "state": state.new(DictObject(own, exact=False, default=other)),
     }
     state.put(made, replace(instance, attrs={**instance.attrs, **attrs}))
 

@@ -213,8 +213,9 @@ class Walk(Struct, dict=True):
         here, modes = (self.user, self.member, self.evaluates), (self.unrecorded, self.unsure)
         bound = "" if self.user else self.bound
         local = bare and name in self.variables
-        where = self.around, own, receiver, bound, local, self.passing, self.when
-        use = Use(*here, bare, *modes, called, quoted, *where)
+        use = Use(
+            *here, bare, *modes, called, quoted, self.around, own, receiver, bound, local, self.passing, self.when
+        )
         self.uses.setdefault(name, []).append(use)
 
     def _arguments(self, arguments: Sequence[ast.expr | ast.keyword], called: str = "") -> None:
