@@ -9,8 +9,6 @@ A loop over items that are all known runs them all, up to a bound.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-
 from inplace_lint.domain import origins, traits, unknown_history
 from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
@@ -68,18 +66,12 @@ def turns(interp: Interpreter, frame: Frame, state: State, value: Value, expr: i
     loaded = data_loaders.batches(interp, frame, state, value, at)
     if loaded is not None:
         return loaded
-    # Two turns of an unknown iterable are a feasible path: on it, these are all the items. Not for a shape: a tensor
-    # with two axes may be no feasible path, since the code that uses it needs as many as it has.
-    shape = isinstance(value, Sym) and _is_shape(state.symbols.key(value))
-    if isinstance(value, Sym) and not shape:
+    # Two turns of an unknown iterable are a feasible path: on it, these are all the items.
+    if isinstance(value, Sym):
         state.set_trait(traits.LENGTH, value.id, UNKNOWN_TURNS)
         asked = state.symbols.sym((origins.BUILTIN, "len", None, (value,)), "number")
         state.set_trait(traits.EQUALS, asked.id, Const(UNKNOWN_TURNS))
-    return Items(tuple(_unknown_item(frame, state, value, turn) for turn in range(UNKNOWN_TURNS)), exact=not shape)
-
-
-def _is_shape(key: Hashable) -> bool:
-    return isinstance(key, tuple) and key[0] is origins.SHAPE
+    return Items(tuple(_unknown_item(frame, state, value, turn) for turn in range(UNKNOWN_TURNS)), exact=True)
 
 
 def _that_matter(state: State, items: tuple[Value, ...], most: int) -> tuple[Value, ...]:

@@ -256,11 +256,18 @@ def _clauses(interp: Interpreter, frame: Frame, partial: Collected, expr: ir.Com
     for before, pairs, exact in partial:
         for after, iterable in evaluate(interp, frame, before, clause.iter):
             turns = interp.turns(frame, after, iterable, clause.iter, expr.at)
-            going: Collected = [(after, pairs, exact and turns.exact and not turns.left_out)]
+            # Two axes of a shape may be no feasible path: what is made of them needs as many as the tensor has.
+            whole = turns.exact and not turns.left_out and not _is_shape(after, iterable)
+            going: Collected = [(after, pairs, exact and whole)]
             for item in turns.items:
                 going = _turn(interp, frame, going, expr, depth, item)
             done.extend(going)
     return done[: interp.fuel.width]
+
+
+def _is_shape(state: State, iterable: Value) -> bool:
+    key = state.symbols.key(iterable) if isinstance(iterable, Sym) else None
+    return isinstance(key, tuple) and key[0] is origins.SHAPE
 
 
 def _turn(
