@@ -356,10 +356,10 @@ def rows(binding: Binding, name: str, turned: str = "") -> Three:
         return None if turned else True
     axes = None if tensor.sizes is None else CallOperands(binding, strided=True).axes(name)
     if axes is None:
-        kept = None if turns else is_dense(tensor, 1)
-        return False if turns or (kept is None and tensor.contiguous is False) else kept
+        return not turns and (is_dense(tensor, 1) or (False if tensor.contiguous is False else None))
     turns = turns and len(axes) >= _BATCHED
-    return len(axes) < _BATCHED or shape.merge((axes[1], axes[0]) if turns else axes[:-1])[1]
+    merges = len(axes) < _BATCHED or shape.merge((axes[1], axes[0]) if turns else axes[:-1])[1]
+    return is_dense(tensor, 1) if merges is None and not turns else merges
 
 
 def kept_by_einsum(binding: Binding, name: str, equation: str) -> Three:
