@@ -135,7 +135,7 @@ def kept_by_matmul(binding: Binding, name: str, other: str) -> Three:
     is_matrix = known is not None and len(known) <= products.MATRIX
     if tensor is None or tensor.sizes is None or axes is None:
         if first and is_matrix:
-            return _of_unknown_axes(binding, tensor)
+            return _by_steps(binding, tensor)
         return (not is_matrix and (tensor is None or is_dense(tensor, products.MATRIX))) or None
     return products.matmul_keeps(axes, known, first=first)
 
@@ -151,15 +151,15 @@ def rows(binding: Binding, name: str, turned: str = "") -> Three:
         return None if turned else True
     axes = None if tensor.sizes is None else CallOperands(binding, strided=True).axes(name)
     if axes is None:
-        return not turns and _of_unknown_axes(binding, tensor)
+        return not turns and _by_steps(binding, tensor)
     if len(axes) < _BATCHED:
         return shape.merge(axes[:-1])[1] if turned else True
     kept = shape.merge((axes[1], axes[0]) if turns else axes[:-1])[1]
-    return False if kept is None and tensor.contiguous is False else kept
+    return _by_steps(binding, tensor) if kept is None and not turned else kept
 
 
-def _of_unknown_axes(binding: Binding, tensor: Tensor | None) -> Three:
-    """Return whether a tensor of unknown axes is rows without a copy; of what is not dense as far as its part tells."""
+def _by_steps(binding: Binding, tensor: Tensor | None) -> Three:
+    """Return whether a tensor is rows without a copy, where axes or strides are unknown, by the steps that lead to it."""
     if tensor is None or tensor.contiguous:
         return True
     kept = tensor.part is not None and tensor.base is not None and keeps_rows(binding.state, tensor.part)
