@@ -159,7 +159,7 @@ def rows(binding: Binding, name: str, turned: str = "") -> Three:
 
 
 def _by_steps(binding: Binding, tensor: Tensor | None) -> Three:
-    """Return whether a tensor is rows without a copy, where axes or strides are unknown, by the steps that lead to it."""
+    """Return whether a tensor of unknown axes or strides is rows without a copy, by the steps that lead to it."""
     if tensor is None or tensor.contiguous:
         return True
     kept = tensor.part is not None and tensor.base is not None and keeps_rows(binding.state, tensor.part)
