@@ -325,7 +325,7 @@ def _cut(call: Call, source: Tensor, kind: View, doubt: frozenset[str]) -> Tenso
         framework=source.framework,
         doubt=doubt,
         made=call.touch("out0"),
-        inference=source.inference and kind is not View.DATA,
+        inference=source.inference and kind is View.DETACH,
         part=source.part,
         batched=source.batched,
     )
