@@ -347,7 +347,7 @@ def set_(
     if isinstance(receiver, Ref):
         held: tuple[Value, ...] = ()
         index = path_condition.known(state, index)
-        if isinstance(thing, DictObject) and may_be_key(index):
+        if isinstance(thing, DictObject) and may_be_key(index) and not again:  # `d[k] += x` stores nothing elsewhere
             held = tuple(v for k, v in thing.items.items() if k != key_of(index))
         interp.listeners.store(state, Place(frame.slice, target.at), value, held)
         _store(state, receiver, thing, index, value)

@@ -20,6 +20,7 @@ from inplace_lint.domain.values import (
     ModuleValue,
     Partial,
     Ref,
+    SliceValue,
     Super,
     Sym,
     Tuple,
@@ -351,6 +352,13 @@ def _names(request: Request) -> Results:
     return request.interp.get_attribute(request.frame, request.state, value, "__dict__", request.at)
 
 
+def _slice(request: Request) -> Results:
+    """Return the slice with these bounds: a single one is where it ends."""
+    given = request.arguments.positional
+    bounds = (NONE, *given, NONE) if len(given) == 1 else (*given, NONE)[:3]
+    return [(request.state, SliceValue(*bounds))] if given else request.unknown()
+
+
 _HANDLERS: dict[str, Callable[[Request], Results]] = {
     "len": _len,
     "all": _all_or_any,
@@ -380,11 +388,10 @@ _HANDLERS: dict[str, Callable[[Request], Results]] = {
     "map": iterators.of_map,
     "filter": iterators.of_filter,
     "bool": _bool,
-    "int": _number,
-    "float": _number,
-    "abs": _number,
+    **dict.fromkeys(("int", "float", "abs"), _number),
     "sum": _sum,
     "print": lambda request: [(request.state, NONE)],
+    "slice": _slice,
     "type": _type,
     **dict.fromkeys(("max", "min", "round", "id", "hash", "ord"), lambda request: request.unknown("number")),
     "str": _str,

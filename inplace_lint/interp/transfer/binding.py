@@ -10,14 +10,14 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from inplace_lint.domain import origins, rearrangement, traits, unknown_history
-from inplace_lint.domain.heap import Instance, ListObject, Tensor
+from inplace_lint.domain.heap import Instance, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, NOT_TENSORS, Const, Dotted, Ref, Sym, Three, Tuple, Value
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Arguments, text_of
 from inplace_lint.interp.intrinsics import opaque_modules
 from inplace_lint.interp.transfer import dtypes, layouts, shapes
-from inplace_lint.interp.transfer.index import is_basic_index, is_dense, takes_all
+from inplace_lint.interp.transfer.index import is_basic_index, is_dense, is_list, takes_all
 from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.argument import Argument
 from inplace_lint.knowledge.guard import Atom, Guard, atoms, holds
@@ -267,7 +267,7 @@ def _is_shown(state: State, value: Sym) -> bool:
 
 def _basic(call: Binding, name: str) -> Three:
     value = call.value(name)
-    if value is not None and isinstance(call.state.object(value), ListObject):
+    if value is not None and is_list(call.state, value):
         return False
     return None if value is None else is_basic_index(call.state, value)
 

@@ -75,8 +75,14 @@ def copies(state: State, index: Value) -> bool:
         return isinstance(index.value, bool)
     tensor = state.tensor(index)
     if tensor is None:
-        return isinstance(state.object(index), ListObject) or _is_compared(state, index)
+        return is_list(state, index) or _is_compared(state, index)
     return tensor.sure and (tensor.dtype == "bool" or (tensor.rank or 0) > 0)
+
+
+def is_list(state: State, index: Value) -> bool:
+    """Check whether an index is a list of positions; one with a slice in it is read as a tuple."""
+    inner = state.object(index)
+    return isinstance(inner, ListObject) and not any(isinstance(item, SliceValue) for item in inner.items)
 
 
 def _is_compared(state: State, index: Value) -> bool:
