@@ -7,7 +7,7 @@ test later, in whatever words, takes the same side. `not` and `is not` are the s
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
 from msgspec.structs import replace
@@ -172,10 +172,7 @@ def known(state: State, value: Value) -> Value:
 
 def may_be(state: State, value: Sym, constant: Value) -> bool:
     """Check whether an unknown value may be a constant: no condition of this path lists others or excludes it."""
-    learned: object = state.learned
-    while isinstance(learned, tuple):
-        number, learned = learned
-        key, side = state.symbols.keys[number] if isinstance(number, int) else None, state.truth(number)
+    for key, side in _learned(state):
         match key:
             case (origins.CONTAINS, Sym() as asked, Tuple(items, True)) if asked == value and all(map(is_key, items)):
                 if side is not None and side is not (constant in items):
@@ -183,6 +180,26 @@ def may_be(state: State, value: Sym, constant: Value) -> bool:
             case _:
                 pass
     return True
+
+
+def takes_text(state: State) -> bool:
+    """Check whether this path holds because an unknown value is a certain text."""
+    for key, side in _learned(state):
+        match key:
+            case (origins.COMPARE, "==", Sym(), Const(str())) if side:
+                return True
+            case _:
+                pass
+    return False
+
+
+def _learned(state: State) -> Iterator[tuple[Hashable, Three]]:
+    """Yield the conditions of this path, the latest first, with the sides that it took."""
+    learned: object = state.learned
+    while isinstance(learned, tuple):
+        number, learned = learned
+        if isinstance(number, int):
+            yield state.symbols.keys[number], state.truth(number)
 
 
 def _learn_of_parts(state: State, key: tuple[Any, ...], side: bool) -> None:

@@ -16,6 +16,8 @@ from msgspec.structs import replace
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import ListObject, Tensor
 from inplace_lint.domain.values import NONE, Const, Dotted, Ref, Sym, Three, Tuple, Value
+from inplace_lint.interp.control import path_condition
+from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.words import ValueKind
 
 if TYPE_CHECKING:
@@ -110,13 +112,18 @@ def of_view(binding: Binding, fact: ReturnFact, source: Tensor) -> Kind:
 
 
 def of_request(binding: Binding) -> Kind | None:
-    """Return the dtype that a `dtype` argument requests; None if there is none."""
+    """
+    Return the dtype that a `dtype` argument requests; None if there is none.
+
+    One that a text chose is unknown: `DTYPES[header["dtype"]]` is that of the path, which the data may never take.
+    """
     given = [binding.values[name] for name in ("dtype", "args") if name in binding.given]
     flat = [item for value in given for item in (value.items if isinstance(value, Tuple) else (value,))]
     for value in flat:
         kind = named(value)
         if kind is not None:
-            return kind
+            chosen = isinstance(binding.exprs.get("dtype"), ir.Name | ir.Subscript)
+            return UNKNOWN if chosen and path_condition.takes_text(binding.state) else kind
     return UNKNOWN if any(_may_be_dtype(binding.state, value) for value in flat) else None
 
 
