@@ -61,7 +61,7 @@ class Given:
         return isinstance(part, Const) and type(part.value) is int
 
     def takes_one(self, part: SliceValue) -> bool:
-        """Check whether a slice takes one element: the sizes of samples are known, so that nobody asks."""
+        """Check whether a slice takes one element: no sample is indexed by a slice, so that nobody asks."""
         raise NotImplementedError(part)
 
 

@@ -388,8 +388,7 @@ class Layer(nn.Module):
         return self.spectrum(x).pow_(2)
 """
     )
-    ran = lint("check", "layer.py", "--output-format", "json", "--no-cache")
-    found = json.loads(ran.out)
+    found = _found(lint, "layer.py")
     assert [(row["severity"], row["location"]["row"]) for row in found] == [("error", 12)]
     assert "with `trainable_window=True`" in found[0]["message"]
 
@@ -441,8 +440,7 @@ class Block(nn.Module):
         return self.attention(self.fc(x))
 """
     )
-    ran = lint("check", "attentions.py", "--output-format", "json", "--no-cache")
-    found = json.loads(ran.out)
+    found = _found(lint, "attentions.py")
     assert [(row["severity"], row["location"]["row"]) for row in found] == [("error", 11)]
     assert "with `attention=" in found[0]["message"]
 
@@ -483,5 +481,9 @@ class Net(Decoder):
         return self.fuse(torch.relu(self.first(x)), torch.relu(self.second(x)), self.form)
 """
     )
-    ran = lint("check", "base.py", "--output-format", "json", "--no-cache")
-    assert [(row["severity"], row["location"]["row"]) for row in json.loads(ran.out)] == [("error", 12)]
+    assert [(row["severity"], row["location"]["row"]) for row in _found(lint, "base.py")] == [("error", 12)]
+
+
+def _found(lint, path):
+    """Return what a check of one file finds, as the report in JSON has it."""
+    return json.loads(lint("check", path, "--output-format", "json", "--no-cache").out)

@@ -9,7 +9,7 @@ Coverage: which sides of conditions entry points took, and under which condition
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import partial
 
 from msgspec import Struct, field
@@ -293,17 +293,19 @@ def _compares_numbers(test: ir.Expr) -> bool:
 
 def makes_parameters(body: Sequence[ir.Stmt], names: frozenset[str]) -> bool:
     """Check whether statements call what makes parameters: `self.window = nn.Parameter(window)`."""
-    called = (part.func for part in walk(body) if isinstance(part, ir.Call))
     return any(
         (isinstance(func, ir.Name) and func.id in names) or (isinstance(func, ir.Attr) and func.name in names)
-        for func in called
+        for func in _called(body)
     )
 
 
 def makes_writer(body: Sequence[ir.Stmt], writes: Callable[[str], bool]) -> bool:
     """Check whether statements call a class that `writes`: `self.attention = Attention(size)`."""
-    called = (part.func for part in walk(body) if isinstance(part, ir.Call))
-    return any(isinstance(func, ir.Name) and writes(func.id) for func in called)
+    return any(isinstance(func, ir.Name) and writes(func.id) for func in _called(body))
+
+
+def _called(body: Sequence[ir.Stmt]) -> Iterator[ir.Expr]:
+    return (part.func for part in walk(body) if isinstance(part, ir.Call))
 
 
 def number(root: Slice, path: str, node: int) -> int | Place:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 
 from inplace_lint.domain import origins, products
 from inplace_lint.domain.heap import ListObject, Part, Step, Tensor
@@ -10,7 +11,7 @@ from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Const, Ref, SliceValue, Sym, Three, Tuple, Value
 
 DOTS = Const(...)
-_WHOLE = SliceValue(NONE, NONE, NONE)
+WHOLE = SliceValue(NONE, NONE, NONE)
 ADDED = "None"  # the op of a step that only adds axes
 
 
@@ -40,9 +41,11 @@ def is_row(state: State, part: Value) -> bool:
 
 def takes_one(state: State, part: SliceValue) -> bool:
     """Check whether a slice takes one element of an axis, if that is long enough: `:1`, `-1:`, `i : i + 1`."""
+    if _skips(part):
+        return False
     lower = Const(0) if part.lower == NONE else part.lower
-    if part.step not in {NONE, Const(1)} or part.upper == NONE:
-        return part.step in {NONE, Const(1)} and lower == Const(-1)
+    if part.upper == NONE:
+        return lower == Const(-1)
     if isinstance(lower, Const) and isinstance(part.upper, Const):
         first, end = lower.value, part.upper.value
         return isinstance(first, int) and isinstance(end, int) and end - first == 1 and end != 0
@@ -117,6 +120,13 @@ def items_of(step: Step) -> list[Value]:
     return [item for item in items if item != NONE]
 
 
+def filled(items: Sequence[Value], rank: int) -> list[Value]:
+    """Return what an index says of each of so many axes: `:` for those that its dots, or nothing, stand for."""
+    named = [item for item in items if item != DOTS]
+    at = list(items).index(DOTS) if DOTS in items else len(named)
+    return [*named[:at], *[WHOLE] * (rank - len(named)), *named[at:]]
+
+
 def leaves_gaps(step: Step) -> bool:
     """Check whether an index takes a part of an axis, and several elements of one before it."""
     several = False
@@ -156,10 +166,7 @@ def _merges(state: State, step: Step, rank: int) -> bool:
     move, op, _ = step
     if move != "rows":
         return move in {"row", "all"} or op == ADDED
-    items = items_of(step)
-    named = [item for item in items if item != DOTS]
-    at = items.index(DOTS) if DOTS in items else len(items)
-    items = [*named[:at], *[_WHOLE] * (rank - len(named)), *named[at:]]
+    items = filled(items_of(step), rank)
     places = [at for at, item in enumerate(items) if not is_row(state, item)]
     if len(places) <= products.MATRIX:
         return True

@@ -84,7 +84,11 @@ def added(binding: Binding, fact: ReturnFact) -> list[int] | None:
 
 
 def laid(binding: Binding, fact: ReturnFact, ref: Ref, source: Tensor, place: int) -> Tensor:
-    """Return the tensor that a view is made of: a vector lies along its axis of a grid before it is expanded."""
+    """
+    Return the tensor that a view is made of, which has as many axes from then on as the call names.
+
+    A vector lies along its axis of a grid before it is expanded.
+    """
     source = _told(binding, fact, ref, source)
     if fact.shape is None or fact.shape.rule is not ShapeRule.GRID or source.sizes is None:
         return source

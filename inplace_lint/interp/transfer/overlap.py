@@ -16,7 +16,17 @@ from typing import TYPE_CHECKING
 from inplace_lint.domain import origins, rearrangement, traits
 from inplace_lint.domain.values import NONE, Const, Ref, SliceValue, Sym, Three, Tuple, Value
 from inplace_lint.interp.transfer import layouts
-from inplace_lint.interp.transfer.index import ADDED, DOTS, is_constant, is_row, is_whole, items_of, leaves_gaps
+from inplace_lint.interp.transfer.index import (
+    ADDED,
+    DOTS,
+    WHOLE,
+    filled,
+    is_constant,
+    is_row,
+    is_whole,
+    items_of,
+    leaves_gaps,
+)
 from inplace_lint.knowledge.words import Check, ShapeRule
 
 if TYPE_CHECKING:
@@ -27,7 +37,6 @@ if TYPE_CHECKING:
     from inplace_lint.knowledge.op import ReturnFact, WriteFact
 
 Sizes = tuple["Size", ...]
-_WHOLE = SliceValue(NONE, NONE, NONE)
 _MANY = 1 << 20  # rows of a tensor whose length is unknown
 NEAR = "the two slices overlap"
 _REPEATS = "repeats"  # the step of an expansion; its arguments are the number of axes, and those that repeat
@@ -152,9 +161,7 @@ def _single(state: State, step: Step, index: Value) -> set[int]:
     """Return the axes of an expanded tensor of which an index takes a single element."""
     rank = step[2][0].value if isinstance(step[2][0], Const) else None
     items = [item for item in (index.items if isinstance(index, Tuple) else (index,)) if item != NONE]
-    dots = next((at for at, item in enumerate(items) if item == DOTS), None)
-    if dots is not None and isinstance(rank, int):
-        items[dots : dots + 1] = [_WHOLE] * (rank + 1 - len(items))
+    items = filled(items, rank) if isinstance(rank, int) else items
     return {at for at, item in enumerate(items) if is_row(state, item) or len(_taken(item, None) or "..") == 1}
 
 
@@ -280,7 +287,7 @@ def _aligned(left: Part, right: Part, sizes: Sizes | None) -> list[tuple[range |
     for at in range(longest):
         axis = at - longest if from_end else at
         size = sizes[axis] if sizes is not None and -len(sizes) <= axis < len(sizes) else None
-        picked = [side[axis] if -len(side) <= axis < len(side) else _WHOLE for side in rows]
+        picked = [side[axis] if -len(side) <= axis < len(side) else WHOLE for side in rows]
         mine, theirs = (_taken(item, size if isinstance(size, int) else None) for item in picked)
         far = mine is not None and theirs is not None and 1 < abs(mine.start - theirs.start) < _MANY - 1
         unsure = far and size is None and len(mine or ()) == len(theirs or ())
