@@ -248,6 +248,9 @@ MAPPING: Trait[RefId, Ref] = Trait("dict behind an object of a class that derive
 SELECTED: Trait[RefId, bool] = Trait("copied by an index", Owner.OBJECT, derived=True)
 UNIT_AXIS: Trait[RefId, bool] = Trait("has an axis of size 1, of how many is not known", Owner.OBJECT)
 GRADIENT_OF: Trait[RefId, Ref] = Trait("gradient of a parameter that may not require grad", Owner.OBJECT)
+REGISTRY: Trait[RefId, tuple[str, str]] = Trait(
+    "belongs to a name of a module, which other files may fill", Owner.OBJECT
+)
 CACHED: Trait[RefId, Cached] = Trait("is returned by later calls of a function", Owner.OBJECT)
 REFUSED: Trait[tuple[RefId, str], bool] = Trait("refused", Owner.OBJECT)
 

@@ -10,18 +10,18 @@ an instance.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
 from msgspec.structs import replace
 
 from inplace_lint.effects import may_write
-from inplace_lint.effects.may_write import Effects, FileEffects, Target
+from inplace_lint.effects.may_write import Effects, FileEffects, Summaries, Target
 from inplace_lint.effects.summary import Definition, writing_by_name
 from inplace_lint.effects.write_evidence import names_method
-from inplace_lint.ir.nodes import ImportFrom
+from inplace_lint.workspace import registries
 from inplace_lint.workspace.module import Module
-from inplace_lint.workspace.module_store import Followed, Project
+from inplace_lint.workspace.module_store import Project
 
 
 def file_effects(project: Project, main: Module) -> FileEffects:
@@ -33,9 +33,16 @@ def file_effects(project: Project, main: Module) -> FileEffects:
         name: (may_write.read_names(item) & named.keys()).union(main.users_by_method(item)) - {name}
         for name, item in named.items()
     }
-    waiting = [target for meaning in meanings.values() for targets in meaning.values() for target in targets]
-    waiting.extend((main.path, name) for name in named)
-    started = tuple(waiting)
+    started = [target for meaning in meanings.values() for targets in meaning.values() for target in targets]
+    started.extend((main.path, name) for name in named)
+    _summarise(project, started)
+    known = _with_registered(project, main, named)
+    return FileEffects(main.outline, named, uses, meanings, known)
+
+
+def _summarise(project: Project, started: Sequence[Target]) -> None:
+    """Add the summaries of definitions, and of all that they lead to, to those of the project."""
+    waiting = [*started]
     new: dict[Target, Effects] = {}
     while waiting:
         target = waiting.pop()
@@ -45,7 +52,41 @@ def file_effects(project: Project, main: Module) -> FileEffects:
             waiting.extend(found.leads_to)
     may_write.close(project.summaries, new)
     project.asked.reuse_all(started, lambda target: project.summaries[target].effects.leads_to)
-    return FileEffects(main.outline, named, uses, meanings, project.summaries)
+
+
+def _with_registered(project: Project, main: Module, named: Iterable[str]) -> Summaries:
+    """
+    Return the summaries by which whoever looks into a registry also runs what other files put into it.
+
+    They hold for one file, for what leads to no write without them: its text says which keys it may ask for.
+    """
+    known = project.summaries
+    waiting = [(main.path, name) for name in named if known[main.path, name].calls is None]
+    seen = set(waiting)
+    while waiting:
+        more = known[waiting.pop()].effects.leads_to - seen
+        seen |= more
+        waiting.extend(more)
+    filled = {
+        target: frozenset(_put_into(project, target, main)) for target in seen if registries.is_one(project, target)
+    }
+    if not any(filled.values()):
+        return known
+    _summarise(project, [target for targets in filled.values() for target in targets])
+    found = dict(project.summaries)
+    new = {target: found[target].effects for target in seen}
+    for registry, targets in filled.items():
+        new[registry] = replace(new[registry], runs=new[registry].runs | targets)
+    may_write.close(found, new)
+    return found
+
+
+def _put_into(project: Project, registry: Target, main: Module) -> Iterator[Target]:
+    """Yield what other files may put into a registry under the texts of a file."""
+    for path, item in registries.filling(project, registry, main.path):
+        module = project.module(path)
+        if module is not None:
+            yield from _put_by(project, module, item)
 
 
 def bases_of(project: Project, main: Module, item: Definition) -> Iterator[Definition]:
@@ -67,7 +108,7 @@ def bases_of(project: Project, main: Module, item: Definition) -> Iterator[Defin
 def _named(project: Project, path: str, dotted: str) -> Iterator[Target]:
     """Yield the definitions that a name in a file means, which may be one of a module: `layers.Block`."""
     first, _, rest = dotted.partition(".")
-    definitions, modules = _followed(project, (path, first))
+    definitions, modules = project.follow((path, first))
     yield from (target for module in modules for target in _named(project, module, rest)) if rest else definitions
 
 
@@ -98,10 +139,14 @@ def _effects(project: Project, target: Target) -> Effects:
 def _filling(project: Project, module: Module, name: str) -> Iterator[Target]:
     """Yield what is put into what a name is bound to, as into a registry."""
     for item in module.fills(name):
-        if item.name:
-            yield module.path, item.name
-        else:
-            yield from (target for targets in _meaning(project, module, item).values() for target in targets)
+        yield from _put_by(project, module, item)
+
+
+def _put_by(project: Project, module: Module, item: Definition) -> Iterator[Target]:
+    if item.name:
+        yield module.path, item.name
+    else:
+        yield from (target for targets in _meaning(project, module, item).values() for target in targets)
 
 
 def _names_methods(item: Definition) -> bool:
@@ -125,69 +170,10 @@ def _meant(project: Project, start: Target, attributes: AbstractSet[str]) -> Ite
     waiting = [start]
     opened: set[str] = set()
     while waiting:
-        definitions, modules = _followed(project, waiting.pop())
+        definitions, modules = project.follow(waiting.pop())
         yield from definitions
         for path in modules:
             module = project.module(path)
             if module is not None and path not in opened:
                 opened.add(path)
                 waiting.extend((path, name) for name in (attributes if module.stars else attributes & module.names))
-
-
-def _followed(project: Project, start: Target) -> Followed:
-    """Return the definitions and the modules that a name means, through as many files as it takes."""
-    known = project.followed.get(start)
-    if known is not None:
-        project.asked.reuse((start,))
-        return known
-    with project.asked.computing((start,)):
-        found = project.followed[start] = _follow(project, start)
-    return found
-
-
-def _follow(project: Project, start: Target) -> Followed:
-    definitions: list[Target] = []
-    modules: list[str] = []
-    seen: set[Target] = set()
-    waiting = [start]
-    while waiting:
-        target = waiting.pop()
-        module = project.module(target[0])
-        if target in seen or module is None:
-            continue
-        seen.add(target)
-        items, imported = module.items(target[1]), module.imports(target[1])
-        if items and (not imported or any(item.kind != "statement" for item in items)):  # `except ImportError: def f`
-            definitions.append(target)
-        if imported or not items or module.imports_inside(target[1]):
-            exporters, inner = _imports(project, module, target[1])
-            waiting.extend(exporters)
-            modules.extend(inner)
-    return tuple(definitions), tuple(modules)
-
-
-def _imports(project: Project, module: Module, name: str) -> tuple[list[Target], list[str]]:
-    """Return the names of other files that an imported name may stand for, and the modules."""
-    names: list[Target] = []
-    modules: list[str] = []
-    for node, original in (*module.imports(name), *module.imports_inside(name)):
-        level = node.level if isinstance(node, ImportFrom) else 0
-        if not isinstance(node, ImportFrom) and node.module != original:  # `import pkg.ops` binds `pkg`
-            modules.extend(filter(None, [project.resolve(module.path, node.module, 0)]))
-        path = project.resolve(module.path, node.module if isinstance(node, ImportFrom) else original, level)
-        inner = path
-        if isinstance(node, ImportFrom):
-            inner = (
-                project.part(module.path, node.module, original, level)
-                if path is None
-                else project.submodule(path, original)
-            )
-        if inner is not None:
-            modules.append(inner)
-        if isinstance(node, ImportFrom) and path is not None:
-            names.append((path, original))
-    for star in () if module.items(name) else module.stars:
-        path = project.resolve(module.path, star.module, star.level)
-        if path is not None and project.may_bind(path, name):
-            names.append((path, name))
-    return names, modules

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 class Question(str, Enum):
     """
-    What was asked of the file at a path; of a folder for `RESOLVE`.
+    What was asked of the file at a path; of a folder for `RESOLVE`, for `FILLED` of all that an import of it runs.
 
     `BYTES` stands for all other questions about a file: they need not be asked again where its bytes are the same.
     """
@@ -41,10 +41,11 @@ class Question(str, Enum):
     CODE = "code"
     DEFAULT = "default"
     DOCSTRING = "docstring"
+    FILLED = "filled"
 
 
-# Answered without parsing a file.
-COARSE = frozenset({Question.BYTES, Question.RESOLVE, Question.SUBMODULE})
+# Not about the text of one file, so that its bytes do not answer them.
+COARSE = frozenset({Question.BYTES, Question.RESOLVE, Question.SUBMODULE, Question.FILLED})
 
 
 class Claim(NamedTuple):
@@ -94,6 +95,15 @@ class Asked:
         finally:
             self._of[result] = found = self._open.pop()
             self._open[-1] |= found
+
+    @contextmanager
+    def apart(self) -> Iterator[None]:
+        """Do not record the questions inside of the block: one that is recorded stands for them."""
+        self._open.append(set())
+        try:
+            yield
+        finally:
+            self._open.pop()
 
     def reuse(self, result: Hashable) -> None:
         """Record what a shared result took, again."""

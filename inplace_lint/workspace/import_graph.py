@@ -22,8 +22,9 @@ from inplace_lint.effects.reachability import reachable
 from inplace_lint.workspace import files
 from inplace_lint.workspace.claims import Claim, Question, digest
 from inplace_lint.workspace.import_resolver import Lookup
-from inplace_lint.workspace.import_statements import Statement, statements
+from inplace_lint.workspace.import_statements import Imports, Statement, statements
 from inplace_lint.workspace.places import Disk, Shipped
+from inplace_lint.workspace.top_level import put_elsewhere, texts
 
 if TYPE_CHECKING:
     from inplace_lint.workspace.module_store import Earlier, Project
@@ -34,6 +35,7 @@ _HINT = re.compile(r"[^\W_]_\(|[-+*/@%|&^]=|inplace|\][ \t]*=(?!=)|\bout=|\.data
 _MOST_FILES = 20_000
 _MOST_UNMARKED = 1_000
 _MOST_CALLERS = 16
+_MOST_ASKING = 64  # importers of a registry that are looked at
 _DEEPEST = 6
 _MOST_KEPT = 256 << 20
 _PROJECTS: dict[tuple[str, str], Project] = {}
@@ -85,8 +87,7 @@ class Graph:
         self.read: dict[str, Sequence[Statement]] = {}
         self.root, self._texts, self._exclude = root, dict(texts), exclude
         self._look_up = _lookup(root, frameworks, Disk(self._texts))
-        self._targets: dict[str, frozenset[str]] = {}
-        self._parsed: dict[str, tuple[tuple[str, frozenset[str]], ...]] = {}
+        self._imports = Imports(self._look_up, self._read)
         self._homes: dict[tuple[str, str], str] = {}
         self._users: dict[str, dict[str, dict[str, set[str]]]] = {}
         self._definitions: dict[str, frozenset[str]] = {}
@@ -94,6 +95,7 @@ class Graph:
         self._listed: set[str] | None = None
         self._around: dict[str, list[str]] = {}
         self._callers: dict[str, tuple[str, ...]] = {}
+        self._registering: set[str] = set()  # whose callers are decided by texts
         self._digests: dict[str, str] = {}
 
     def text(self, path: str) -> bytes:
@@ -118,11 +120,14 @@ class Graph:
 
     def drop(self, path: str, text: bytes | None) -> None:
         """Forget what is known of a file that changed; it has this text now, or what can be read at its path."""
-        imports = self._read(path) if path in self._parsed else None
+        imports = self._read(path) if self._imports.knows(path) else None
         definitions = self._definitions.get(path)
-        facts: tuple[dict[str, Any], ...] = (self._texts, self._digests, self._targets, self._parsed)
-        for known in (*facts, self._definitions, self._callers):
+        facts: tuple[dict[str, Any], ...] = (self._texts, self._digests, self._definitions, self._callers)
+        for known in facts:
             known.pop(path, None)
+        self._imports.drop(path)
+        for user in self._registering:
+            self._callers.pop(user, None)
         if text is not None:
             self._texts[path] = text
         other = imports is not None and imports != self._read(path)
@@ -134,13 +139,7 @@ class Graph:
 
     def below(self, paths: Iterable[str]) -> set[str]:
         """Return the files that some files import, directly or through others."""
-        found: set[str] = set()
-        waiting = [*paths]
-        while waiting:
-            more = self._imports(waiting.pop()) - found
-            found |= more
-            waiting.extend(more)
-        return found
+        return self._imports.below(paths)
 
     def callers(self, path: str) -> tuple[str, ...]:
         """
@@ -177,22 +176,33 @@ class Graph:
         known = self._users_of(self._package(path))
         found: dict[str, None] = {}
         level = {path}
-        near: dict[str, int] = {}
         while level and len(found) < _MOST_CALLERS:
             users = {user for target in level for user in known.get(target, ())} - found.keys() - {path}
-            near |= {
-                folder: -_shared(folder, path) for folder in {posixpath.dirname(user) for user in users} - near.keys()
-            }
-            nearest = sorted(users, key=lambda user: (near[posixpath.dirname(user)], user))
+            nearest = _by_distance(users, path)
             if level == {path} and len(users) > _MOST_CALLERS:
                 nearest = self._leading(path, nearest, known[path])
-            found.update(dict.fromkeys(nearest))
+            found.update(dict.fromkeys(nearest if level != {path} else [*nearest, *self._asking(path, known)]))
             level = users
         return tuple(found)[:_MOST_CALLERS]
 
+    def _asking(self, path: str, known: Mapping[str, Mapping[str, set[str]]]) -> list[str]:
+        """Return the files that import a registry into which a file puts something, and have its key; nearest first."""
+        put = [*put_elsewhere(self._decoded(path))]
+        found: set[str] = set()
+        for home, name in self._meant(path, self._package(path)) if put else ():
+            keys = frozenset[str]().union(*(texts for first, texts in put if not name or first == name))
+            users = _by_distance(known.get(home, ()), path)[:_MOST_ASKING] if keys else ()
+            found.update(user for user in users if user != path and not keys.isdisjoint(texts(self._decoded(user))))
+        if put:
+            self._registering.add(path)
+        return _by_distance(found, path)
+
+    def _decoded(self, path: str) -> str:
+        return self.text(path).decode("utf-8", "replace")
+
     def _leading(self, path: str, users: Sequence[str], names: Mapping[str, set[str]]) -> list[str]:
         """Return those of the importers of a file that import what leads to a write, in turns for each such name."""
-        leading = _leading_names(self.text(path).decode("utf-8", "replace"))
+        leading = _leading_names(self._decoded(path))
         of_each = [[user for user in users if name in names[user]] for name in sorted({*leading, "", "*"})]
         return [user for turn in itertools.zip_longest(*of_each) for user in turn if user is not None]
 
@@ -259,40 +269,6 @@ class Graph:
             self._digests[path] = digest(data) if data or Path(path).is_file() else ""
         return self._digests[path]
 
-    def _imports(self, path: str) -> frozenset[str]:
-        """Return the files that the imports of a file may run."""
-        known = self._targets.get(path)
-        if known is None:
-            found = set[str]()
-            for target, names in self._statements(path):
-                found.add(target)
-                inner = (self._look_up.submodule(target, name) for name in names)
-                found.update(name for name in inner if name is not None)
-            known = self._targets[path] = frozenset(found)
-        return known
-
-    def _statements(self, path: str) -> tuple[tuple[str, frozenset[str]], ...]:
-        """Return the files that imports mean, each with the names after `import`, strings that look so included."""
-        known = self._parsed.get(path)
-        if known is None:
-            known = self._parsed[path] = tuple(self._imported(path))
-        return known
-
-    def _imported(self, path: str) -> Iterator[tuple[str, frozenset[str]]]:
-        for statement in self._read(path):
-            if statement.names is None:
-                for target in self._modules(path, statement.module):
-                    yield target, frozenset()
-                continue
-            module = self._look_up.resolve(path, statement.module, statement.level)
-            if module is not None:
-                yield module, frozenset(statement.names)
-                continue
-            for name in sorted({*statement.names} - {"*"}):
-                inner = self._look_up.part(path, statement.module, name, statement.level)
-                if inner is not None:
-                    yield inner, frozenset()
-
     def _read(self, path: str) -> Sequence[Statement]:
         key = self._digest(path)
         known = self.statements.get(key)
@@ -300,18 +276,10 @@ class Graph:
             known = self.statements[key] = self.read[key] = statements(self.text(path))
         return known
 
-    def _modules(self, path: str, dotted: str) -> Iterator[str]:
-        """Return the files of a dotted module and of the packages that it is in."""
-        words = dotted.split(".")
-        for end in range(1, len(words) + 1):
-            target = self._look_up.resolve(path, ".".join(words[:end]), 0)
-            if target is not None:
-                yield target
-
     def _meant(self, path: str, package: str) -> set[tuple[str, str]]:
         """Return what a file imports of an outermost package (of all, if empty), with the file that defines it."""
         found = set[tuple[str, str]]()
-        for target, names in self._statements(path):
+        for target, names in self._imports.meant(path):
             if not package or target.startswith(f"{package}/"):
                 for name in names or ("",):
                     part = self._look_up.submodule(target, name) if name else None
@@ -330,17 +298,17 @@ class Graph:
     def _defined(self, path: str) -> frozenset[str]:
         """Return the functions and classes that a file defines at its top level."""
         if path not in self._definitions:
-            text = self.text(path).decode("utf-8", "replace")
+            text = self._decoded(path)
             self._definitions[path] = frozenset(match[1] for match in _DEFINITION.finditer(text))
         return self._definitions[path]
 
     def _exporter(self, path: str, name: str, depth: int) -> str | None:
         if depth == _DEEPEST or not name:
             return None
-        for target, names in self._statements(path):
+        for target, names in self._imports.meant(path):
             if name in names:
                 return self._home(target, name, depth + 1)
-        for target, names in self._statements(path):
+        for target, names in self._imports.meant(path):
             if "*" in names:
                 home = self._home(target, name, depth + 1)
                 if name in self._defined(home):
@@ -365,6 +333,12 @@ def _leading_names(text: str) -> set[str]:
         if _HINT.search(block):
             writing.add(match[1])
     return reachable(writing, users)
+
+
+def _by_distance(paths: Collection[str], path: str) -> list[str]:
+    """Order files by how near their folders are to that of a path."""
+    near = {folder: -_shared(folder, path) for folder in {posixpath.dirname(one) for one in paths}}
+    return sorted(paths, key=lambda one: (near[posixpath.dirname(one)], one))
 
 
 def _shared(folder: str, path: str) -> int:

@@ -1,10 +1,17 @@
-"""The import statements of a file by its text alone: no parser runs, and strings that look so are included."""
+"""
+The import statements of a file by its text alone, and the files that these run.
+
+No parser runs: imports in functions, and strings that look so, are included.
+"""
 
 from __future__ import annotations
 
+import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
+
+from inplace_lint.workspace.import_resolver import INIT, Lookup
 
 _IMPORT = re.compile(
     r"(?:^|[;:])[ \t]*(?:from[ \t]+(?P<level>\.*)[ \t]*(?P<module>[\w.]*)[ \t]+import[ \t]*"
@@ -35,3 +42,92 @@ def _found(text: str) -> Iterator[Statement]:
             continue
         words = (part.split() for part in match["plain"].split(","))
         yield from (Statement(word[0] if word else "") for word in words)
+
+
+class Imports:
+    """The imports of the files that `look_up` finds; `read` returns the import statements of a file."""
+
+    def __init__(self, look_up: Lookup, read: Callable[[str], Sequence[Statement]]) -> None:
+        self._look_up, self._read = look_up, read
+        self._targets: dict[str, frozenset[str]] = {}
+        self._meant: dict[str, tuple[tuple[str, frozenset[str]], ...]] = {}
+
+    def knows(self, path: str) -> bool:
+        """Return whether the imports of a file were read."""
+        return path in self._meant
+
+    def drop(self, path: str) -> None:
+        """Forget the imports of a file that changed."""
+        self._targets.pop(path, None)
+        self._meant.pop(path, None)
+
+    def meant(self, path: str) -> tuple[tuple[str, frozenset[str]], ...]:
+        """Return the files that imports mean, each with the names after `import`."""
+        known = self._meant.get(path)
+        if known is None:
+            known = self._meant[path] = tuple(self._imported(path))
+        return known
+
+    def targets(self, path: str) -> frozenset[str]:
+        """Return the files that the imports of a file may run."""
+        known = self._targets.get(path)
+        if known is None:
+            found = set[str]()
+            for target, names in self.meant(path):
+                found.add(target)
+                inner = (self._look_up.submodule(target, name) for name in names)
+                found.update(name for name in inner if name is not None)
+            known = self._targets[path] = frozenset(found)
+        return known
+
+    def below(self, paths: Iterable[str]) -> set[str]:
+        """Return the files that some files import, directly or through others."""
+        found: set[str] = set()
+        waiting = [*paths]
+        while waiting:
+            more = self.targets(waiting.pop()) - found
+            found |= more
+            waiting.extend(more)
+        return found
+
+    def run_with(self, path: str) -> set[str]:
+        """Return what an import of a file runs: the file, what it imports, and the packages of all of these."""
+        found: set[str] = set()
+        waiting = [path]
+        while waiting:
+            here = waiting.pop()
+            more = {*self.targets(here), *self._packages(here)} - found
+            found |= more
+            waiting.extend(more)
+        return {path, *found}
+
+    def _packages(self, path: str) -> Iterator[str]:
+        """Yield the package that a file is in, or that a package is in."""
+        folder = posixpath.dirname(path)
+        home = posixpath.dirname(folder) if posixpath.basename(path) == INIT else folder
+        package = self._look_up.resolve(posixpath.join(home, INIT), "", 1)
+        if package is not None and package != path:
+            yield package
+
+    def _imported(self, path: str) -> Iterator[tuple[str, frozenset[str]]]:
+        for statement in self._read(path):
+            if statement.names is None:
+                for target in self._modules(path, statement.module):
+                    yield target, frozenset()
+                continue
+            module = self._look_up.resolve(path, statement.module, statement.level)
+            if module is not None:
+                yield module, frozenset(statement.names)
+                continue
+            for name in sorted({*statement.names} - {"*"}):
+                inner = self._look_up.part(path, statement.module, name, statement.level)
+                if inner is not None:
+                    yield inner, frozenset()
+
+    def _modules(self, path: str, dotted: str) -> Iterator[str]:
+        """Return the files of a dotted module and of the packages that it is in."""
+        words = dotted.split(".")
+        for end in range(1, len(words) + 1):
+            target = self._look_up.resolve(path, ".".join(words[:end]), 0)
+            if target is not None:
+                yield target

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
 
+from inplace_lint.core.source_lines import split_lines
 from inplace_lint.core.span import Slice
 from inplace_lint.effects import may_write
 from inplace_lint.effects.summary import Definition, Outline
@@ -98,6 +99,10 @@ class Module(Struct):
         key = self.keys.get(slice_, "")
         for name in names:
             self.asked.add(self.path, Question.DEFAULT, f"{key} {name}")
+
+    def text(self, slice_: Slice) -> str:
+        """Return the lines of a slice."""
+        return "".join(split_lines(self.source)[slice_.first - 1 : slice_.last])
 
     def _lowered(self, slice_: Slice) -> Code:
         known = self.codes.get(slice_)

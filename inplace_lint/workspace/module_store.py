@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import posixpath
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Protocol
 
 from msgspec import Struct, field
@@ -14,12 +15,15 @@ from inplace_lint.effects.may_write import Summaries, Target
 from inplace_lint.effects.next_outline import LastOutline
 from inplace_lint.effects.outline_form import outline_in, outline_out
 from inplace_lint.effects.summary import Definition, Outline, outline
+from inplace_lint.ir.nodes import ImportFrom
 from inplace_lint.workspace.claims import COARSE, Asked, Claim, Question, Text, digest
 from inplace_lint.workspace.import_resolver import Lookup
+from inplace_lint.workspace.import_statements import Imports, Statement, statements
 from inplace_lint.workspace.module import Module, Stopwatch, Tally
-from inplace_lint.workspace.star_exports import Bound, bound
+from inplace_lint.workspace.top_level import Bound, bound, without_bodies
 
 _NOWHERE = Slice("", 0, 0)
+_WORD = re.compile(r"\w+")
 Followed = tuple[tuple[Target, ...], tuple[str, ...]]  # the definitions and the modules that a name means
 
 
@@ -38,7 +42,8 @@ class Project(Struct):
     The files in reach of the file under analysis, kept for all files that one process analyzes.
 
     `read` returns the text of a path, or None where there is no such file or it is no text. `summaries` and `followed`
-    are the results of `workspace.call_graph` so far. What is asked of the files is recorded in `asked`. `earlier` is
+    are the results of `workspace.call_graph` so far, `filled` those of `workspace.registries`. What is asked of the
+    files is recorded in `asked`. `earlier` is
     what an earlier run kept of the files, `outlines` are the forms of new outlines by the digests of the files.
     Code with one of the names in `own_writers` may write, as the project says itself.
     """
@@ -60,6 +65,11 @@ class Project(Struct):
     _shared: dict[str, frozenset[str] | None] = field(default_factory=dict)
     _bound: dict[str, Bound | None] = field(default_factory=dict)
     _edited: dict[str, LastOutline] = field(default_factory=dict)
+    registries: dict[Target, bool] = field(default_factory=dict)
+    filled: dict[Hashable, Sequence[tuple[str, Definition]]] = field(default_factory=dict)
+    _words: dict[str, frozenset[str]] = field(default_factory=dict)
+    _imports: Imports | None = None
+    _run_with: dict[str, list[str]] = field(default_factory=dict)
 
     def add(self, module: Module) -> None:
         """Add a file that was read already."""
@@ -87,6 +97,82 @@ class Project(Struct):
         """Return the path of a module that is imported from a folder without an `__init__` file."""
         return self.resolve(importer, f"{module}.{name}" if module else name, level)
 
+    def follow(self, start: Target) -> Followed:
+        """Return the definitions and the modules that a name means, through as many files as it takes."""
+        known = self.followed.get(start)
+        if known is not None:
+            self.asked.reuse((start,))
+            return known
+        with self.asked.computing((start,)):
+            found = self.followed[start] = self._follow(start)
+        return found
+
+    def _follow(self, start: Target) -> Followed:
+        definitions: list[Target] = []
+        modules: list[str] = []
+        seen: set[Target] = set()
+        waiting = [start]
+        while waiting:
+            target = waiting.pop()
+            module = self.module(target[0])
+            if target in seen or module is None:
+                continue
+            seen.add(target)
+            items, imported = module.items(target[1]), module.imports(target[1])
+            if items and (
+                not imported or any(item.kind != "statement" for item in items)
+            ):  # `except ImportError: def f`
+                definitions.append(target)
+            if imported or not items or module.imports_inside(target[1]):
+                exporters, inner = self._imported(module, target[1])
+                waiting.extend(exporters)
+                modules.extend(inner)
+        return tuple(definitions), tuple(modules)
+
+    def _imported(self, module: Module, name: str) -> tuple[list[Target], list[str]]:
+        """Return the names of other files that an imported name may stand for, and the modules."""
+        names: list[Target] = []
+        modules: list[str] = []
+        for node, original in (*module.imports(name), *module.imports_inside(name)):
+            level = node.level if isinstance(node, ImportFrom) else 0
+            if not isinstance(node, ImportFrom) and node.module != original:  # `import pkg.ops` binds `pkg`
+                modules.extend(filter(None, [self.resolve(module.path, node.module, 0)]))
+            path = self.resolve(module.path, node.module if isinstance(node, ImportFrom) else original, level)
+            inner = path
+            if isinstance(node, ImportFrom):
+                inner = (
+                    self.part(module.path, node.module, original, level)
+                    if path is None
+                    else self.submodule(path, original)
+                )
+            if inner is not None:
+                modules.append(inner)
+            if isinstance(node, ImportFrom) and path is not None:
+                names.append((path, original))
+        for star in () if module.items(name) else module.stars:
+            path = self.resolve(module.path, star.module, star.level)
+            if path is not None and self.may_bind(path, name):
+                names.append((path, name))
+        return names, modules
+
+    def run_with(self, path: str) -> list[str]:
+        """Return the files that an import of a file runs, sorted, itself and their packages included."""
+        if path not in self._run_with:
+            if self._imports is None:
+                self._imports = Imports(self.lookup, self._statements)
+            self._run_with[path] = sorted(self._imports.run_with(path))
+        return self._run_with[path]
+
+    def words(self, path: str) -> frozenset[str]:
+        """Return the words of a file outside of functions and classes, in small letters, with the names of these."""
+        if path not in self._words:
+            self._words[path] = frozenset(_WORD.findall(without_bodies(self.source(path) or "").lower()))
+        return self._words[path]
+
+    def _statements(self, path: str) -> tuple[Statement, ...]:
+        source = self.source(path)
+        return () if source is None else statements(source.encode("utf-8", "surrogatepass"))
+
     def _keep(self, path: str, module: Module | None) -> None:
         old = self.modules.get(path)
         self.kept.size -= 0 if old is None else old.weight()
@@ -106,16 +192,27 @@ class Project(Struct):
         self.followed.clear()
         self.asked.lighten()
         self._shared.clear()
+        self.registries.clear()
+        self.filled.clear()
         self._edited.clear()
         self.kept = Tally()
 
     def drop(self, path: str) -> None:
         """Read a file again; what was found of other files through it stays if what it defines is the same."""
         old = self.modules.get(path)
-        for known in (self.digests, self._bound, self._before):
+        for known in (self.digests, self._bound, self._before, self._words):
             known.pop(path, None)
-        self._answers = {claim: answer for claim, answer in self._answers.items() if claim.path != path}
+        self._answers = {
+            claim: answer
+            for claim, answer in self._answers.items()
+            if claim.path != path and claim.question is not Question.FILLED
+        }
         self._shared.clear()
+        self._run_with.clear()
+        self.registries.clear()
+        self.filled.clear()
+        if self._imports is not None:
+            self._imports.drop(path)
         if path in self.modules:
             self._edited.setdefault(path, LastOutline())
             self._keep(path, self._load(path))
@@ -147,6 +244,10 @@ class Project(Struct):
                 return self.lookup.answer(claim)
             case Question.BOUND:
                 return digest(repr(self._bound_by_text(path)))
+            case Question.FILLED:
+                from inplace_lint.workspace import registries  # noqa: PLC0415 - it asks the project itself
+
+                return registries.answer(self, path, detail)
             case _:
                 known = self._known_before(path).get((question.value, detail))
                 return self._asked_now(path, question, detail) if known is None else known
@@ -165,10 +266,11 @@ class Project(Struct):
 
     def _digest(self, path: str) -> str:
         if path not in self.digests:
-            self._source(path)
+            self.source(path)
         return self.digests[path]
 
-    def _source(self, path: str) -> str | None:
+    def source(self, path: str) -> str | None:
+        """Return the text of a file; None where it cannot be read."""
         text = self.read(path)
         self.digests[path] = "" if text is None else text.digest
         return None if text is None else text.source
@@ -208,12 +310,12 @@ class Project(Struct):
     def _bound_by_text(self, path: str) -> Bound | None:
         self.asked.add(path, Question.BOUND)
         if path not in self._bound:
-            source = self._source(path)
+            source = self.source(path)
             self._bound[path] = None if source is None else bound(source)
         return self._bound[path]
 
     def _load(self, path: str) -> Module | None:
-        source = self._source(path)
+        source = self.source(path)
         if source is None:
             return None
         try:

@@ -25,7 +25,7 @@ from inplace_lint.domain.values import (
     of_key,
 )
 from inplace_lint.interp.control import path_condition
-from inplace_lint.interp.expr import operators, own_names
+from inplace_lint.interp.expr import operators, own_names, registries
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Results
@@ -169,6 +169,7 @@ def _contains(interp: Interpreter, state: State, left: Value, right: Value) -> V
         return Const(own_names.item(interp, state, right, left) is not None)
     inner = state.object(state.contents(right))
     if isinstance(inner, DictObject) and is_key(left):
+        inner = registries.filled(interp, state, right, inner, left)
         if key_of(left) in inner.items:
             return Const(True)
         if inner.exact and is_absent(inner.items, left):

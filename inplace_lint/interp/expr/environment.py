@@ -13,7 +13,7 @@ import builtins
 import posixpath
 
 from inplace_lint.domain import origins, traits
-from inplace_lint.domain.heap import Names
+from inplace_lint.domain.heap import DictObject, Instance, Names
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Builtin, ClassValue, Const, Dotted, Imported, ModuleValue, Ref, Value
 from inplace_lint.effects.summary import Definition
@@ -108,6 +108,8 @@ def _run_items(interp: Interpreter, state: State, path: str, env: Ref, name: str
     found = _bound(state, env, name)
     if found is not None or items:
         interp.context.bound.append((path, name))
+        if type(found) is Ref:
+            _note_dicts(state, found, path, name)
         return found
     for star in reversed(module.stars):
         found = _from_star(interp, state, path, star, name)
@@ -115,6 +117,15 @@ def _run_items(interp: Interpreter, state: State, path: str, env: Ref, name: str
             state.bind(env, name, found)
             return found
     return None
+
+
+def _note_dicts(state: State, value: Ref, path: str, name: str) -> None:
+    """Remember that a dict, or the dicts of an object, belong to a name of a module."""
+    thing = state.object(value)
+    parts = (value,) if isinstance(thing, DictObject) else thing.attrs.values() if isinstance(thing, Instance) else ()
+    for part in parts:
+        if isinstance(part, Ref) and isinstance(state.object(part), DictObject):
+            state.set_trait(traits.REGISTRY, part.id, (path, name))
 
 
 def _bound(state: State, env: Ref, name: str) -> Value | None:

@@ -34,7 +34,7 @@ from inplace_lint.domain.values import (
 )
 from inplace_lint.interp.call import enums, module_containers
 from inplace_lint.interp.control import path_condition
-from inplace_lint.interp.expr import own_names
+from inplace_lint.interp.expr import own_names, registries
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import kernels, opaque_modules
@@ -76,6 +76,7 @@ def _of_python(interp: Interpreter, frame: Frame, state: State, value: Value, in
         case ListObject(items, exact):
             return [(state, _from_items(state, value, items, exact, index))]
         case DictObject() as mapping:
+            mapping = registries.filled(interp, state, value, mapping, index)
             interp.context.coverage.entry(frame, state, at, mapping, index)
             if mapping.factory is not None and may_be_key(index) and key_of(index) not in mapping.items:
                 return _made(interp, frame, state, value, mapping, index, at)

@@ -22,7 +22,7 @@ from inplace_lint.domain.values import (
     of_key,
 )
 from inplace_lint.interp.control import path_condition
-from inplace_lint.interp.expr import own_names
+from inplace_lint.interp.expr import own_names, registries
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Results
@@ -55,6 +55,7 @@ def call(interp: Interpreter, frame: Frame, state: State, function: Builtin, arg
         case DictObject() as mapping, Ref() as ref:
             place = Place(frame.slice, at)
             if function.name == "get" and arguments.positional:
+                mapping = registries.filled(interp, state, ref, mapping, arguments.positional[0])
                 interp.context.coverage.entry(frame, state, at, mapping, arguments.positional[0])
             return [(state, _dict_method(interp, state, ref, mapping, function.name, arguments, place))]
         case _, Const(str() as text):

@@ -1,5 +1,7 @@
 """
-What `import *` may take from a module, by its text alone: some names too many, never one too few.
+What a module has at its top level, by its text alone, and what `import *` may take from it.
+
+Of what is imported there are some names too many, never one too few.
 
 Only text outside of top-level functions and classes is read, in a fiftieth of the time that an outline takes. A package
 that imports all of hundreds of modules is searched for names that few of them have.
@@ -10,6 +12,7 @@ from __future__ import annotations
 import re
 import sys
 import unicodedata
+from collections.abc import Iterator
 from typing import NamedTuple
 
 # What is indented below a definition, and lines that close a bracket of it.
@@ -20,6 +23,13 @@ _WORD = re.compile(r"(?<![\w.])[^\W\d]\w*")  # what stands after a dot is bound 
 _LIST = re.compile(r"^__all__[ \t]*(?::[^=\n]*)?=[ \t]*[\[(]([^\[\]()]*)[\])][ \t]*(?:#[^\n]*)?$", re.MULTILINE)
 _ITEMS = re.compile(r"(?:\s|,|#[^\n]*\n|\"\w+\"|'\w+')*")
 _ITEM = re.compile(r"#[^\n]*|[\"'](\w+)")
+
+_TEXT = re.compile(r"[\"']([^\W\d][\w.-]*)[\"']")
+_PUTS = re.compile(
+    r"^(?:@(?P<name>\w+)[^\n]*(?:\n[ \t)\]}@][^\n]*)*\n(?P<decorated>\w+)$"
+    r"|(?P<called>\w+)[.(\[][^\n]*(?:\n[ \t)\]}][^\n]*)*)",
+    re.MULTILINE,
+)
 
 
 class Bound(NamedTuple):
@@ -35,16 +45,39 @@ class Bound(NamedTuple):
 
 def bound(source: str) -> Bound:
     """Return what `import *` may take from a module of this text."""
-    text = source.replace("\r", "\n")
-    if not text.isascii():
-        text = unicodedata.normalize("NFKC", text)  # as Python reads identifiers
-    listed = _listed(text)
+    listed = _listed(_normal(source))
     if listed is not None:
         return Bound(listed, ())
-    text = _DEFINITION.sub(_kept, text)
+    text = without_bodies(source)
     stars = [match.groups() for match in _STAR.finditer(text)]
     known = tuple((module, len(level)) for level, module in stars if level or module)
     return Bound(_interned(_WORD.findall(text)), known if len(known) == len(stars) else None)
+
+
+def without_bodies(source: str) -> str:
+    """Return the text of a module outside of its functions and classes, with their names and decorators."""
+    return _DEFINITION.sub(_kept, _normal(source))
+
+
+def put_elsewhere(source: str) -> Iterator[tuple[str, frozenset[str]]]:
+    """
+    Yield the name with which each decorator and statement that binds no name begins, with the texts after it.
+
+    To the texts of a decorator belongs the name that it decorates: they may be keys of a registry.
+    """
+    for match in _PUTS.finditer(without_bodies(source)):
+        texts = {*_TEXT.findall(match[0]), *filter(None, [match["decorated"]])}
+        yield match["name"] or match["called"], frozenset(text.lower() for text in texts)
+
+
+def texts(source: str) -> frozenset[str]:
+    """Return the texts in a source that look like keys, in small letters."""
+    return frozenset(_TEXT.findall(source.lower()))
+
+
+def _normal(source: str) -> str:
+    text = source.replace("\r", "\n")
+    return text if text.isascii() else unicodedata.normalize("NFKC", text)  # as Python reads identifiers
 
 
 def _listed(text: str) -> tuple[str, ...] | None:

@@ -13,7 +13,7 @@ from inplace_lint.workspace.claims import reader
 from inplace_lint.workspace.import_resolver import Lookup
 from inplace_lint.workspace.module import Module
 from inplace_lint.workspace.module_store import Project
-from inplace_lint.workspace.star_exports import bound
+from inplace_lint.workspace.top_level import bound
 
 OURS = sorted((Path(__file__).resolve().parents[2] / "inplace_lint").rglob("*.py"))
 STDLIB = sorted(Path(sysconfig.get_paths()["stdlib"]).rglob("*.py"))

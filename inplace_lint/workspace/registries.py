@@ -1,0 +1,129 @@
+"""
+What other files put into an object of a module, as into a registry.
+
+    LAYERS = {}                         # in registry.py, with `def register(name): ...`, which fills it
+
+    @register("gated")                  # in blocks.py
+    class Gated(nn.Module): ...
+
+    LAYERS["gated"]                     # in net.py, an import of which runs blocks.py as well
+
+Only items are found that name a key, so that a look-up does not run all that was ever registered.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+
+from inplace_lint.effects.may_write import Target
+from inplace_lint.effects.reachability import reachable
+from inplace_lint.effects.summary import Definition
+from inplace_lint.workspace import answers
+from inplace_lint.workspace.claims import Question, digest
+from inplace_lint.workspace.module import Module
+from inplace_lint.workspace.module_store import Project
+from inplace_lint.workspace.top_level import texts
+
+Item = tuple[str, Definition]
+_WORD = re.compile(r"\w+")
+_MADE = re.compile(  # the value of a name: an empty dict, or a call
+    r"^\w+(?:\s*:[^=\n]+)?\s*=\s*(?:\{\s*\}|(?:[\w.]+\.)?(?:dict|OrderedDict)\(\)|(?P<callee>[\w.]+)\()"
+)
+
+
+def is_one(project: Project, target: Target) -> bool:
+    """Return whether a name of a module is bound to an empty dict, or to an instance of a class of the project."""
+    if target not in project.registries:
+        module = project.module(target[0])
+        items = () if module is None else module.items(target[1])
+        project.registries[target] = module is not None and any(_makes_one(project, module, item) for item in items)
+    return project.registries[target]
+
+
+def _makes_one(project: Project, module: Module, item: Definition) -> bool:
+    made = _MADE.search(module.text(item.slice)) if item.kind == "statement" else None
+    if made is None or made["callee"] is None:
+        return made is not None
+    definitions, _ = project.follow((module.path, made["callee"].partition(".")[0]))
+    return any(item.kind == "class" for path, name in definitions for item in _items(project, path, name))
+
+
+def _items(project: Project, path: str, name: str) -> Sequence[Definition]:
+    module = project.module(path)
+    return () if module is None else module.items(name)
+
+
+def filling(project: Project, registry: Target, main: str, key: str = "") -> Sequence[Item]:
+    """
+    Return the top-level items that may put something under a key into what the name of a module is bound to.
+
+    They are in other files that an import of `main` runs. Without a key it is any text in `main` that looks like one.
+    It is not certain that an item has this key: it has all words of it, in small or in capital letters, since
+    registries often take the names of classes in small letters.
+    """
+    project.asked.add(main, Question.FILLED, "\n".join((*registry, key)))
+    known = project.filled.get((registry, main, key))
+    if known is None:
+        with project.asked.apart():
+            keys = {key} if key else texts(project.source(main) or "")
+            known = project.filled[registry, main, key] = list(_found(project, registry, main, keys))
+    return known
+
+
+def answer(project: Project, main: str, detail: str) -> str:
+    """Return the digest of what `filling` finds today; `detail` has the registry and the key."""
+    path, name, key = detail.split("\n", 2)
+    items = filling(project, (path, name), main, key)
+    return digest(repr([(home, answers.of_definitions([item], project.source(home) or "")) for home, item in items]))
+
+
+def _found(project: Project, registry: Target, main: str, keys: Iterable[str]) -> Iterator[Item]:
+    path, name = registry
+    home = project.module(path)
+    names = set() if home is None else _fillers(home, name)
+    filling = {name.lower() for name in names}
+    wanted = [words for key in keys if (words := frozenset(_WORD.findall(key.lower())))]
+    for other in project.run_with(main):
+        words = project.words(other)
+        here = [] if other == path or filling.isdisjoint(words) else [key for key in wanted if key <= words]
+        module = project.module(other) if here else None
+        if module is not None:
+            named = (item for item in module.outline.items if _names_one(item, module, here))
+            yield from ((other, item) for item in named if _fills(project, other, item, path, names))
+
+
+def _fillers(home: Module, name: str) -> set[str]:
+    """Return a name of a module, and the names of what reads it there, directly or through others."""
+    items = home.outline.items
+    users: dict[str, set[str]] = {bound: set() for item in items for bound in item.binds}
+    for item in items:
+        for read in item.reads & users.keys():
+            users[read].update(item.binds)
+    return reachable({name}, users)
+
+
+def _names_one(item: Definition, module: Module, keys: Sequence[frozenset[str]]) -> bool:
+    """Return whether a statement, or the decorators and the name of a function or class, have the words of a key."""
+    text = module.text(item.slice)
+    if item.kind != "statement":
+        defined = re.search(rf"^\s*(?:async\s+def|def|class)\s+{re.escape(item.name)}\b", text, re.MULTILINE)
+        text = text if defined is None else text[: defined.end()]
+    words = {*_WORD.findall(text.lower())}
+    return any(key <= words for key in keys)
+
+
+def _fills(project: Project, path: str, item: Definition, home: str, names: AbstractSet[str]) -> bool:
+    """Return whether an item calls or decorates by, or as a statement stores into, one of the names of a module."""
+    callees = {*item.decorators, *(item.calls | item.reads if item.kind == "statement" else ())}
+    return any(_means(project, path, callee, home, names) for callee in callees)
+
+
+def _means(project: Project, path: str, dotted: str, home: str, names: AbstractSet[str]) -> bool:
+    """Return whether a dotted name starts with one of the names of the module at `home`."""
+    first, _, rest = dotted.partition(".")
+    definitions, modules = project.follow((path, first))
+    if any(found == home and name in names for found, name in definitions):
+        return True
+    return bool(rest) and any(_means(project, module, rest, home, names) for module in modules)
