@@ -28,13 +28,13 @@ from inplace_lint.workspace.top_level import texts
 
 Item = tuple[str, Definition]
 _WORD = re.compile(r"\w+")
-_MADE = re.compile(  # the value of a name: an empty dict, or a call
-    r"^\w+(?:\s*:[^=\n]+)?\s*=\s*(?:\{\s*\}|(?:[\w.]+\.)?(?:dict|OrderedDict)\(\)|(?P<callee>[\w.]+)\()"
-)
+_DICT = r"(?:\s*:[^=\n]+)?\s*=\s*(?:\{\s*\}|(?:[\w.]+\.)?(?:dict|OrderedDict)\(\))"
+_HAS = re.compile(rf"^(?: {{1,4}}|\t)\w+{_DICT}", re.MULTILINE)  # of a class, not of its methods
+_MADE = re.compile(rf"^\w+(?:{_DICT}|(?:\s*:[^=\n]+)?\s*=\s*(?P<callee>[\w.]+)\()")
 
 
 def is_one(project: Project, target: Target) -> bool:
-    """Return whether a name of a module is bound to an empty dict, or to an instance of a class of the project."""
+    """Return whether a name of a module stands for an empty dict, a class that has one, or an instance of a class."""
     if target not in project.registries:
         module = project.module(target[0])
         items = () if module is None else module.items(target[1])
@@ -43,6 +43,8 @@ def is_one(project: Project, target: Target) -> bool:
 
 
 def _makes_one(project: Project, module: Module, item: Definition) -> bool:
+    if item.kind == "class":
+        return _HAS.search(module.text(item.slice)) is not None
     made = _MADE.search(module.text(item.slice)) if item.kind == "statement" else None
     if made is None or made["callee"] is None:
         return made is not None
@@ -90,8 +92,8 @@ def _found(project: Project, registry: Target, main: str, keys: Iterable[str]) -
         here = [] if other == path or filling.isdisjoint(words) else [key for key in wanted if key <= words]
         module = project.module(other) if here else None
         if module is not None:
-            named = (item for item in module.outline.items if _names_one(item, module, here))
-            yield from ((other, item) for item in named if _fills(project, other, item, path, names))
+            putting = (item for item in module.outline.items if _fills(project, other, item, path, names))
+            yield from ((other, item) for item in putting if _names_one(item, module, here))
 
 
 def _fillers(home: Module, name: str) -> set[str]:

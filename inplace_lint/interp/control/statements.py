@@ -345,6 +345,8 @@ def class_body(interp: Interpreter, state: State, cls: ClassValue) -> Ref:
     if node is not None:
         frame = Frame(env, cls.module, cls.slice)
         run_in_place(interp, frame, state, node.body)
+        if cls.slice.kind == "class":
+            environment.note_names(state, env, cls.module, cls.name)
     return env
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import builtins
 import posixpath
+from collections.abc import Iterable
 
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, Instance, Names
@@ -122,10 +123,20 @@ def _run_items(interp: Interpreter, state: State, path: str, env: Ref, name: str
 def _note_dicts(state: State, value: Ref, path: str, name: str) -> None:
     """Remember that a dict, or the dicts of an object, belong to a name of a module."""
     thing = state.object(value)
-    parts = (value,) if isinstance(thing, DictObject) else thing.attrs.values() if isinstance(thing, Instance) else ()
-    for part in parts:
-        if isinstance(part, Ref) and isinstance(state.object(part), DictObject):
-            state.set_trait(traits.REGISTRY, part.id, (path, name))
+    parts = thing.attrs.values() if isinstance(thing, Instance) else ()
+    _note(state, (value, state.contents(value), *parts), path, name)
+
+
+def note_names(state: State, scope: Ref, path: str, name: str) -> None:
+    """Remember of the dicts in a name space, of a class, that they belong to a name of a module."""
+    names = state.object(scope)
+    _note(state, names.values.values() if isinstance(names, Names) else (), path, name)
+
+
+def _note(state: State, values: Iterable[Value], path: str, name: str) -> None:
+    for value in values:
+        if type(value) is Ref and isinstance(state.object(value), DictObject):
+            state.set_trait(traits.REGISTRY, value.id, (path, name))
 
 
 def _bound(state: State, env: Ref, name: str) -> Value | None:
