@@ -33,7 +33,7 @@ from inplace_lint.workspace.import_statements import Statement
 
 NAME = "results.sqlite"
 MOST_BYTES = 256 << 20
-_FORMAT = 4
+_FORMAT = 5
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS claim (
   id INTEGER PRIMARY KEY, path TEXT, question TEXT, detail TEXT, answer TEXT, bytes TEXT,

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import posixpath
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from msgspec import Struct
 
@@ -27,14 +27,16 @@ class Lookup(Struct, dict=True):
     """
     Finds files for imports, and remembers the answers.
 
-    `has` returns whether a file exists. Paths are written as spans carry them: below `here` relative to it, with
-    slashes. Nothing is looked up above `root`. `frameworks` are packages that are never taken from the project.
+    `has` returns whether a file exists, `names` what is in a folder. Paths are written as spans carry them: below
+    `here` relative to it, with slashes. Nothing is looked up above `root`. `frameworks` are packages that are never
+    taken from the project.
     """
 
     has: Callable[[str], bool]
     here: str = "/"
     root: str = "/"
     frameworks: frozenset[str] = frozenset()
+    names: Callable[[str], Iterable[str]] = tuple
 
     def resolve(self, importer: str, module: str, level: int) -> str | None:
         """Return the path of the file that an import in `importer` means; None when it is not in the project."""
@@ -54,6 +56,14 @@ class Lookup(Struct, dict=True):
         if posixpath.basename(package) != INIT:
             return None
         return self._below(posixpath.dirname(posixpath.join(self.here, package)), name)
+
+    def modules(self, package: str) -> list[str]:
+        """Return the paths of all modules inside a package, given as the path of its `__init__` file."""
+        if posixpath.basename(package) != INIT:
+            return []
+        names = {name.removesuffix(".py") for name in self.names(posixpath.dirname(package))} - {"__init__"}
+        found = (self.submodule(package, name) for name in sorted(names) if name.isidentifier())
+        return [path for path in found if path is not None]
 
     def answer(self, claim: Claim) -> str:
         """Return the path that a claim about an import or a module of a package is about; empty for none."""

@@ -20,10 +20,16 @@ _IMPORT = re.compile(
 )
 _COMMENT = re.compile(rb"#[^\n]*")
 _NAME = re.compile(r"\w+|\*")
+_BY_NAME = re.compile(rb"\b(?:import_module|__import__)\(")
+ALL = "*"
 
 
 class Statement(NamedTuple):
-    """`from module import names`, with a level as in `ast`; without names, `import module`."""
+    """
+    `from module import names`, with a level as in `ast`; without names, `import module`.
+
+    The module `*` stands for all modules of the package that the file is: it imports what it finds in its folder.
+    """
 
     module: str
     level: int = 0
@@ -32,7 +38,9 @@ class Statement(NamedTuple):
 
 def statements(data: bytes) -> tuple[Statement, ...]:
     """Return the import statements in the bytes of a file, inside of functions too."""
-    return tuple(_found(_COMMENT.sub(b"", data).decode("utf-8", "replace")))
+    plain = _COMMENT.sub(b"", data)
+    found = _found(plain.decode("utf-8", "replace"))
+    return (*found, Statement(ALL)) if _BY_NAME.search(plain) else tuple(found)
 
 
 def _found(text: str) -> Iterator[Statement]:
@@ -57,9 +65,10 @@ class Imports:
         return path in self._meant
 
     def drop(self, path: str) -> None:
-        """Forget the imports of a file that changed."""
-        self._targets.pop(path, None)
-        self._meant.pop(path, None)
+        """Forget the imports of a file that changed, and those of its package, which may import what is in a folder."""
+        for known in (path, posixpath.join(posixpath.dirname(path), INIT)):
+            self._targets.pop(known, None)
+            self._meant.pop(known, None)
 
     def meant(self, path: str) -> tuple[tuple[str, frozenset[str]], ...]:
         """Return the files that imports mean, each with the names after `import`."""
@@ -112,8 +121,10 @@ class Imports:
     def _imported(self, path: str) -> Iterator[tuple[str, frozenset[str]]]:
         for statement in self._read(path):
             if statement.names is None:
-                for target in self._modules(path, statement.module):
-                    yield target, frozenset()
+                whole = (
+                    self._look_up.modules(path) if statement.module == ALL else self._modules(path, statement.module)
+                )
+                yield from ((target, frozenset()) for target in whole)
                 continue
             module = self._look_up.resolve(path, statement.module, statement.level)
             if module is not None:

@@ -26,6 +26,13 @@ class Disk(NamedTuple):
         """Return whether there is such a file."""
         return os.path.isfile(path)  # noqa: PTH113 - this is asked for each import, and a `Path` takes longer
 
+    def names(self, folder: str) -> list[str]:
+        """Return the names of the files and folders in a folder; none if there is no such folder."""
+        try:
+            return [one.name for one in Path(folder).iterdir()]
+        except OSError:
+            return []
+
     def text(self, path: str) -> Text | None:
         """Return the text of a path, or None where there is no such file or it is no text."""
         try:
@@ -43,6 +50,11 @@ class Shipped(NamedTuple):
     def has(self, path: str) -> bool:
         """Return whether there is such a file."""
         return path in self.data
+
+    def names(self, folder: str) -> list[str]:
+        """Return the names of the files and folders in a folder; none if there is no such folder."""
+        start = f"{folder}/" if folder else ""
+        return [*{path[len(start) :].partition("/")[0] for path in self.data if path.startswith(start)}]
 
     def text(self, path: str) -> Text | None:
         """Return the text of a path, or None where there is no such file or it is no text."""
