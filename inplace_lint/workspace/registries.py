@@ -86,10 +86,14 @@ def _found(project: Project, registry: Target, main: str, keys: Iterable[str]) -
     home = project.module(path)
     names = set() if home is None else _fillers(home, name)
     filling = {name.lower() for name in names}
-    wanted = [words for key in keys if (words := frozenset(_WORD.findall(key.lower())))]
+    wanted = {words for key in keys if (words := frozenset(_WORD.findall(key.lower())))}
+    single = {word for words in wanted if len(words) == 1 for word in words}
     for other in project.run_with(main):
         words = project.words(other)
-        here = [] if other == path or filling.isdisjoint(words) else [key for key in wanted if key <= words]
+        if other == path or filling.isdisjoint(words):
+            continue
+        here = [frozenset({word}) for word in single & words]
+        here.extend(key for key in wanted if len(key) > 1 and key <= words)
         module = project.module(other) if here else None
         if module is not None:
             putting = (item for item in module.outline.items if _fills(project, other, item, path, names))
