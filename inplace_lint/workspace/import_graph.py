@@ -24,7 +24,7 @@ from inplace_lint.workspace.claims import Claim, Question, digest
 from inplace_lint.workspace.import_resolver import Lookup
 from inplace_lint.workspace.import_statements import Imports, Statement, statements
 from inplace_lint.workspace.places import Disk, Shipped
-from inplace_lint.workspace.top_level import put_elsewhere, texts
+from inplace_lint.workspace.top_level import FEW, put_elsewhere, texts
 
 if TYPE_CHECKING:
     from inplace_lint.workspace.module_store import Earlier, Project
@@ -186,16 +186,27 @@ class Graph:
         return tuple(found)[:_MOST_CALLERS]
 
     def _asking(self, path: str, known: Mapping[str, Mapping[str, set[str]]]) -> list[str]:
-        """Return the files that import a registry into which a file puts something, and have its key; nearest first."""
+        """
+        Return the files that import a registry into which a file puts something, and may ask for it; nearest first.
+
+        They have its key, or the registry is small.
+        """
         put = [*put_elsewhere(self._decoded(path))]
         found: set[str] = set()
         for home, name in self._meant(path, self._package(path)) if put else ():
             keys = frozenset[str]().union(*(texts for first, texts in put if not name or first == name))
-            users = _by_distance(known.get(home, ()), path)[:_MOST_ASKING] if keys else ()
-            found.update(user for user in users if user != path and not keys.isdisjoint(texts(self._decoded(user))))
+            users = known.get(home, {}) if keys else {}
+            small = 0 < len(users) <= _MOST_ASKING and self._is_small(users)
+            asking = (one for one in _by_distance(users, path)[:_MOST_ASKING] if one != path)
+            found.update(one for one in asking if small or not keys.isdisjoint(texts(self._decoded(one))))
         if put:
             self._registering.add(path)
         return _by_distance(found, path)
+
+    def _is_small(self, users: Mapping[str, set[str]]) -> bool:
+        """Return whether the files that import some names of a module put few things into it."""
+        put = (name in names for user, names in users.items() for name, _ in put_elsewhere(self._decoded(user)))
+        return sum(itertools.islice(filter(None, put), FEW + 1)) <= FEW
 
     def _decoded(self, path: str) -> str:
         return self.text(path).decode("utf-8", "replace")

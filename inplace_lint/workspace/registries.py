@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import islice
 
 from inplace_lint.effects.may_write import Target
 from inplace_lint.effects.reachability import reachable
@@ -24,9 +25,10 @@ from inplace_lint.workspace import answers
 from inplace_lint.workspace.claims import Question, digest
 from inplace_lint.workspace.module import Module
 from inplace_lint.workspace.module_store import Project
-from inplace_lint.workspace.top_level import texts
+from inplace_lint.workspace.top_level import FEW, put_elsewhere, texts
 
 Item = tuple[str, Definition]
+ANY = "*"
 _WORD = re.compile(r"\w+")
 _DICT = r"(?:\s*:[^=\n]+)?\s*=\s*(?:\{\s*\}|(?:[\w.]+\.)?(?:dict|OrderedDict)\(\))"
 _HAS = re.compile(rf"^(?: {{1,4}}|\t)\w+{_DICT}", re.MULTILINE)  # of a class, not of its methods
@@ -61,16 +63,16 @@ def filling(project: Project, registry: Target, main: str, key: str = "") -> Seq
     """
     Return the top-level items that may put something under a key into what the name of a module is bound to.
 
-    They are in other files that an import of `main` runs. Without a key it is any text in `main` that looks like one.
-    It is not certain that an item has this key: it has all words of it, in small or in capital letters, since
-    registries often take the names of classes in small letters.
+    They are in other files that an import of `main` runs. Without a key it may be any text in `main` that looks like
+    one; of a small registry, and where it is `ANY`, all are returned, and of a larger one none for `ANY`. It is not
+    certain that an item has a key: it has all words of it, in small or in capital letters, since registries often take
+    the names of classes in small letters.
     """
     project.asked.add(main, Question.FILLED, "\n".join((*registry, key)))
     known = project.filled.get((registry, main, key))
     if known is None:
         with project.asked.apart():
-            keys = {key} if key else texts(project.source(main) or "")
-            known = project.filled[registry, main, key] = list(_found(project, registry, main, keys))
+            known = project.filled[registry, main, key] = list(_found(project, registry, main, key))
     return known
 
 
@@ -81,23 +83,37 @@ def answer(project: Project, main: str, detail: str) -> str:
     return digest(repr([(home, answers.of_definitions([item], project.source(home) or "")) for home, item in items]))
 
 
-def _found(project: Project, registry: Target, main: str, keys: Iterable[str]) -> Iterator[Item]:
+def _found(project: Project, registry: Target, main: str, key: str) -> Iterator[Item]:
     path, name = registry
     home = project.module(path)
     names = set() if home is None else _fillers(home, name)
     filling = {name.lower() for name in names}
-    wanted = {words for key in keys if (words := frozenset(_WORD.findall(key.lower())))}
+    files = [one for one in project.run_with(main) if one != path and not filling.isdisjoint(project.words(one))]
+    if key not in {"", ANY}:
+        wanted = {_words(key)}
+    elif _is_small(project, files, names):
+        wanted = {frozenset[str]()}  # all have these
+    else:
+        wanted = set() if key == ANY else set(map(_words, texts(project.source(main) or "")))
     single = {word for words in wanted if len(words) == 1 for word in words}
-    for other in project.run_with(main):
+    for other in files:
         words = project.words(other)
-        if other == path or filling.isdisjoint(words):
-            continue
         here = [frozenset({word}) for word in single & words]
-        here.extend(key for key in wanted if len(key) > 1 and key <= words)
+        here.extend(key for key in wanted if len(key) != 1 and key <= words)
         module = project.module(other) if here else None
         if module is not None:
             putting = (item for item in module.outline.items if _fills(project, other, item, path, names))
             yield from ((other, item) for item in putting if _names_one(item, module, here))
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(text.lower()))
+
+
+def _is_small(project: Project, files: Iterable[str], names: AbstractSet[str]) -> bool:
+    """Return whether files put few things into a registry, as far as their text tells."""
+    put = (first for path in files for first, _ in put_elsewhere(project.source(path) or "") if first in names)
+    return len([*islice(put, FEW + 1)]) <= FEW
 
 
 def _fillers(home: Module, name: str) -> set[str]:
@@ -116,7 +132,7 @@ def _names_one(item: Definition, module: Module, keys: Sequence[frozenset[str]])
     if item.kind != "statement":
         defined = re.search(rf"^\s*(?:async\s+def|def|class)\s+{re.escape(item.name)}\b", text, re.MULTILINE)
         text = text if defined is None else text[: defined.end()]
-    words = {*_WORD.findall(text.lower())}
+    words = _words(text)
     return any(key <= words for key in keys)
 
 

@@ -24,6 +24,7 @@ _LIST = re.compile(r"^__all__[ \t]*(?::[^=\n]*)?=[ \t]*[\[(]([^\[\]()]*)[\])][ \
 _ITEMS = re.compile(r"(?:\s|,|#[^\n]*\n|\"\w+\"|'\w+')*")
 _ITEM = re.compile(r"#[^\n]*|[\"'](\w+)")
 
+FEW = 8  # entries of a small registry
 _TEXT = re.compile(r"[\"']([^\W\d][\w.-]*)[\"']")
 _PUTS = re.compile(
     r"^(?:@(?P<name>\w+)[^\n]*(?:\n[ \t)\]}@][^\n]*)*\n(?P<decorated>\w+)$"

@@ -157,13 +157,28 @@ def test_a_layer_that_another_file_registers_is_run(lint, package, way, path):
     assert found(ran) == [("blocks.py", "IPL101", "error")]
 
 
-def test_another_key_runs_another_layer(lint, package):
+@pytest.fixture
+def two(package):
+    """Write a package with two layers, of which the network uses one that the text says."""
     made = package(*WAYS["a function fills a dict"])
     text = (made / "blocks.py").read_text()
     safe = text[text.index("@register") :].replace("gated", "plain").replace("Gated", "Plain").replace("x += 1", "pass")
     (made / "blocks.py").write_text(f"{text}\n\n{safe}")
-    (made / "net.py").write_text((made / "net.py").read_text().replace('"gated"', '"plain"'))
+    net = (made / "net.py").read_text().replace("build(kind, dim)", 'build("gated", dim)').replace('kind="gated", ', "")
+    (made / "net.py").write_text(net)
+    return made
+
+
+def test_another_key_runs_another_layer(lint, two):
+    (two / "net.py").write_text((two / "net.py").read_text().replace('"gated"', '"plain"'))
     assert found(lint("check", "pkg", "--output-format", "json", "--no-cache")) == []
+
+
+def test_an_unknown_key_runs_what_a_small_registry_has(lint, package):
+    made = package(*WAYS["a function fills a dict"])
+    (made / "net.py").write_text((made / "net.py").read_text().replace('kind="gated", ', "kind, "))
+    ran = lint("check", "pkg", "--output-format", "json", "--no-cache")
+    assert found(ran) == [("blocks.py", "IPL101", "error")]
 
 
 def test_what_no_import_runs_is_not_in_a_registry(lint, package):
@@ -201,11 +216,11 @@ def test_the_cache_sees_that_a_package_imports_what_fills_a_registry(lint, packa
     assert found(lint("check", "pkg", "--output-format", "json")) == [("blocks.py", "IPL101", "error")]
 
 
-def test_the_cache_sees_that_a_key_became_another_one(lint, package):
-    made = package(*WAYS["a function fills a dict"])
+def test_the_cache_sees_that_another_layer_has_the_key(lint, two):
     assert found(lint("check", "pkg", "--output-format", "json")) == [("blocks.py", "IPL101", "error")]
-    text = (made / "blocks.py").read_text()
-    (made / "blocks.py").write_text(text.replace('"gated"', '"other"'))
+    text = (two / "blocks.py").read_text()
+    swapped = text.replace('"gated"', '"other"').replace('"plain"', '"gated"')
+    (two / "blocks.py").write_text(swapped)
     assert found(lint("check", "pkg", "--output-format", "json")) == []
-    (made / "blocks.py").write_text(text)
+    (two / "blocks.py").write_text(text)
     assert found(lint("check", "pkg", "--output-format", "json")) == [("blocks.py", "IPL101", "error")]

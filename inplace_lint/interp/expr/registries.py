@@ -11,7 +11,7 @@ from __future__ import annotations
 from inplace_lint.domain import traits
 from inplace_lint.domain.heap import DictObject
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Const, Ref, Value
+from inplace_lint.domain.values import Const, Ref, Sym, Value
 from inplace_lint.interp.expr import environment
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.module_scope import module_env
@@ -19,18 +19,27 @@ from inplace_lint.workspace import registries
 
 
 def filled(interp: Interpreter, state: State, value: Value, mapping: DictObject, key: Value) -> DictObject:
-    """Return what a dict has after other files have put into it what they have under a key, if it is missing."""
-    if type(key) is not Const or type(key.value) is not str or key.value in mapping.items or type(value) is not Ref:
+    """
+    Return what a dict has after other files have put into it what they have under a key, if it is missing.
+
+    Under a key that is not known they put all that they have, if that is little.
+    """
+    wanted = registries.ANY if type(key) is Sym else key.value if isinstance(key, Const) else None
+    if type(wanted) is not str or wanted in mapping.items or type(value) is not Ref:
         return mapping
     registry = state.trait(traits.REGISTRY, value.id)
     # While modules are run, they are not filled yet.
     if registry is None or interp.context.running or not registries.is_one(interp.context.project, registry):
         return mapping
-    for path, item in registries.filling(interp.context.project, registry, interp.context.path, key.value):
+    for path, item in registries.filling(interp.context.project, registry, interp.context.path, wanted):
         for name in item.binds:
             environment.find(interp, state, path, name)
         environment.run_once(interp, state, path, module_env(state, path), item)
-        found = state.object(value)
-        if isinstance(found, DictObject) and key.value in found.items:
-            return found
-    return mapping
+        if wanted in _dict(state, value, mapping).items:
+            break
+    return _dict(state, value, mapping)
+
+
+def _dict(state: State, value: Ref, mapping: DictObject) -> DictObject:
+    found = state.object(value)
+    return found if isinstance(found, DictObject) else mapping
