@@ -38,7 +38,7 @@ class Given:
         items = value if isinstance(value, list | tuple) else [value]
         return [Given({"": item}).axes("") for item in items]
 
-    def numbers(self, name: str) -> tuple[Size, ...] | None:
+    def numbers(self, name: str, *, all_known: bool = True) -> tuple[Size, ...] | None:  # noqa: ARG002 - of the protocol: here all are
         """Return the numbers in an argument; none where it is not given, None for what is no number."""
         value = self._values.get(name)
         items = tuple(value) if isinstance(value, list | tuple) else () if value is None else (value,)

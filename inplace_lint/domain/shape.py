@@ -53,7 +53,7 @@ class Operands(Protocol):
         """Return the axes of each tensor in an argument; of a single one where these are unknown."""
         ...
 
-    def numbers(self, name: str) -> tuple[Size, ...] | None:
+    def numbers(self, name: str, *, all_known: bool = True) -> tuple[Size, ...] | None:
         """Return the numbers in an argument; none where it is not given, None where it is unknown."""
         ...
 

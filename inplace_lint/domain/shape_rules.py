@@ -212,7 +212,7 @@ def _grow(axes: Axes, operands: Operands, names: tuple[str | int, ...]) -> Axes:
 
 
 def _expand(axes: Axes, operands: Operands, names: tuple[str | int, ...]) -> Axes | None:
-    wanted = operands.numbers(str(names[0]))
+    wanted = operands.numbers(str(names[0]), all_known=False)  # expanded is also what has more axes than are known
     if wanted is None or len(wanted) < len(axes):
         return None
     old = [axis.size for axis in axes]

@@ -323,9 +323,10 @@ def _run_method(
     entry = _entry(interp, made[0][0], cls)
     returned = list(_returned(interp, frame, made, cls, name, entry, passed=passed))
     # A method that runs backward itself leaves in attributes what it logs.
+    left = [(state, None if state.trait(traits.LOSS, None) else receiver) for state, _, receiver in returned]
     results = [
-        (state, value if receiver is None or state.trait(traits.LOSS, None) else Tuple((value, receiver)))
-        for state, value, receiver in returned
+        (state, value if receiver is None else Tuple((value, receiver)))
+        for (state, receiver), (_, value, _) in zip(left, returned, strict=True)
     ]
     # Training runs what a call of the module runs; that it runs another method too is not certain.
     found = _finish(interp, results[:PATHS_IN_ROOT], name, cls, certain=entry in {"", name})
@@ -335,9 +336,9 @@ def _run_method(
     elif found and entry == name and not _has(made, param=True):
         found = of_stateless(interp, found, cls.name, buffers=_has(made, param=False))
     if entry == name:
-        found.extend(second_step.run(interp, frame, made[0][0], results, cls, name))
+        found.extend(second_step.run(interp, frame, made[0][0], left, cls, name))
     elif not entry:
-        found.extend(second_step.keep(interp, frame, made[0][0], results[:1], cls, name))
+        found.extend(second_step.keep(interp, frame, made[0][0], left[:1], cls, name))
     return found
 
 

@@ -19,7 +19,7 @@ from inplace_lint.core.event import Carried, Keeping, Snapshot
 from inplace_lint.domain import tape, traits
 from inplace_lint.domain.heap import Tensor
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Bound, ClassValue, Closure, Ref, Tuple, Value
+from inplace_lint.domain.values import Bound, ClassValue, Closure, Ref, Value
 from inplace_lint.effects import may_write
 from inplace_lint.effects.reachability import reachable
 from inplace_lint.effects.summary import Definition
@@ -28,21 +28,23 @@ from inplace_lint.interp.call import module_registry
 from inplace_lint.interp.found import Found
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.interpreter import Interpreter
-from inplace_lint.interp.outcome import Results
+
+Left = Sequence[tuple[State, Value | None]]  # what calls left: the receiver of each; None where there is none
 
 
-def run(interp: Interpreter, frame: Frame, made: State, results: Results, cls: ClassValue, name: str) -> list[Found]:
+def run(interp: Interpreter, frame: Frame, made: State, left: Left, cls: ClassValue, name: str) -> list[Found]:
     """
     Return what is found when a module is called once more after backward, where that freed what a buffer leads to.
 
-    The module was called as it was `made`, and each of the results has it as its last part; the first that carries
-    something is called on. It is assumed that nothing else detaches the buffer between two steps. Where a method does,
-    nothing is run.
+    The module was called as it was `made`; the first of what these calls `left` that carries something is called on. It
+    is assumed that nothing else detaches the buffer between two steps. Where a method does, nothing is run.
     """
-    for state, value in results:
-        receiver, method = value.items[-1] if isinstance(value, Tuple) else value, interp.lookup(state, cls, name)
+    for state, receiver in left:
+        method = interp.lookup(state, cls, name)
+        if receiver is None or not isinstance(method, Closure):
+            continue
         carrying = set(_carrying(made, state, receiver))
-        if not isinstance(method, Closure) or not carrying or carrying & _used_elsewhere(interp, state, receiver, name):
+        if not carrying or carrying & _used_elsewhere(interp, state, receiver, name):
             continue
         again = state.fork()
         for buffer in sorted(carrying):
@@ -56,12 +58,14 @@ def run(interp: Interpreter, frame: Frame, made: State, results: Results, cls: C
     return []
 
 
-def keep(interp: Interpreter, frame: Frame, made: State, results: Results, cls: ClassValue, name: str) -> list[Found]:
+def keep(interp: Interpreter, frame: Frame, made: State, left: Left, cls: ClassValue, name: str) -> list[Found]:
     """Return what is found when a method is called once more that stored what it writes, on objects as `made`."""
     found: list[Found] = []
-    for state, value in results:
-        receiver, method = value.items[-1] if isinstance(value, Tuple) else value, interp.lookup(state, cls, name)
-        if not isinstance(method, Closure) or method.wrapper or not _stores_what_it_writes(made, state):
+    for state, receiver in left:
+        method = interp.lookup(state, cls, name)
+        if receiver is None or not isinstance(method, Closure) or method.wrapper:
+            continue
+        if not _stores_what_it_writes(made, state):
             continue
         again = state.fork()
         again.assume(f"`{name}` is called more than once")

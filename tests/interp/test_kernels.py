@@ -173,6 +173,35 @@ def test_a_kernel_that_stores_nothing_writes_nothing() -> None:
     assert found("    tl.device_print('x', x)", "out") == []
 
 
+SIZES = """\
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def kernel(x_ptr, out_ptr, WIDTH: tl.constexpr, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK) % WIDTH
+    tl.store(out_ptr + offsets, tl.load(x_ptr + offsets) * 2)
+
+
+def sizes(width):
+    block = triton.next_power_of_2(width)
+    return {"width": block, "block": block, "turns": 1}
+
+
+def launch(x, width):
+    policy = sizes(width)
+    out = torch.empty_like(x)
+    kernel[(policy["turns"],)](x, out, WIDTH=policy["width"], BLOCK=policy["block"])
+    return out
+"""
+
+
+def test_numbers_that_an_address_is_computed_from_are_not_written() -> None:
+    assert check_file("a.py", SIZES, Options()).findings == ()
+
+
 HEALTHY = """\
 import torch
 import triton

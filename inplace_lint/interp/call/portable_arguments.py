@@ -87,7 +87,7 @@ def _frozen(state: State, value: Value, depth: int = 0) -> Hashable:
     match value:
         case Sym(number) if state.has_trait(traits.TENSOR, number):
             raise _NotPortable
-        case Const() | Sym() | Dotted() | ModuleValue() | ClassValue() | Closure(env=None):
+        case Const() | Sym() | Dotted() | ModuleValue() | ClassValue(env=None) | Closure(env=None):
             return value
         case Closure(owner=None) as closure:
             return _Function(replace(closure, env=None), tuple(_captured(state, closure, depth + 1)))
@@ -112,7 +112,7 @@ def _frozen_object(state: State, value: Value, depth: int) -> Hashable:
         case DictObject(mapping, exact, None):
             keys = tuple(mapping)
             return _Box("dict", keys, tuple(_frozen(state, item, depth + 1) for item in mapping.values()), exact)
-        case Instance(cls, attrs, opaque, children, made, pending):
+        case Instance(Dotted() | ClassValue(env=None) as cls, attrs, opaque, children, made, pending):
             own = tuple((name, _frozen(state, part, depth + 1)) for name, part in attrs.items())
             inner = None if children is None else _frozen(state, children, depth + 1)
             waiting = None if pending is None else _frozen(state, pending, depth + 1)

@@ -8,13 +8,18 @@ Assignments, and the three meanings of an augmented assignment.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
 from inplace_lint.core.event import Failure, Refused, Spelling, Touch
 from inplace_lint.core.span import Place
 from inplace_lint.domain import traits
-from inplace_lint.domain.heap import DictObject, ListObject, Names
+from inplace_lint.domain.heap import DictObject, Instance, ListObject, Names
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Ref, Tuple, Value
-from inplace_lint.interp.control import iteration
+from inplace_lint.domain.values import Const, Ref, SliceValue, Tuple, Value, key_of, may_be_key
+from inplace_lint.interp.call import module_containers
+from inplace_lint.interp.control import iteration, path_condition
 from inplace_lint.interp.expr import environment, operators, subscripts
 from inplace_lint.interp.frame import Frame, text_of
 from inplace_lint.interp.interpreter import Interpreter
@@ -181,13 +186,14 @@ def _announced(
 
 
 def delete(interp: Interpreter, frame: Frame, state: State, target: ir.Expr) -> None:
-    """Unbind a variable, or forget what is certain about the items of a list or dict; other targets have no effect."""
+    """Unbind a variable, or take items out of a list, a dict or a module container; other targets have no effect."""
     match target:
         case ir.Name(_, name):
             state.unbind(frame.env, name)
-        case ir.Subscript(_, inner, _):
+        case ir.Subscript(_, inner, index):
             for after, receiver in interp.evaluate(frame, state, inner)[:1]:
-                _forget_items(after, receiver)
+                for last, place in interp.evaluate(frame, after, index)[:1]:
+                    _remove(last, receiver, path_condition.known(last, place))
         case ir.Sequence(_, _, items):
             for item in items:
                 delete(interp, frame, state, item)
@@ -195,9 +201,30 @@ def delete(interp: Interpreter, frame: Frame, state: State, target: ir.Expr) -> 
             pass
 
 
-def _forget_items(state: State, receiver: Value) -> None:
-    thing = state.object(receiver)
-    if isinstance(receiver, Ref) and isinstance(thing, DictObject):
-        state.put(receiver, DictObject(thing.items, exact=False))
-    if isinstance(receiver, Ref) and isinstance(thing, ListObject):
-        state.put(receiver, ListObject(thing.items, exact=False, kind=thing.kind))
+def _remove(state: State, receiver: Value, index: Value) -> None:
+    """Take items out of a list, a dict or a module container; where it is unknown which, forget that all are there."""
+    match state.object(receiver), receiver:
+        case Instance(_, _, _, Ref() as children), _:
+            _remove(state, children, module_containers.key_at(state.object(children), index))
+        case DictObject() as mapping, Ref():
+            gone = [key_of(index)] if may_be_key(index) else _chosen(tuple(mapping.items), index)
+            kept = {key: item for key, item in mapping.items.items() if key not in (gone or ())}
+            known = gone is not None and all(key in mapping.items for key in gone)
+            state.put(receiver, replace(mapping, items=kept, exact=mapping.exact and known))
+        case ListObject() as inner, Ref():
+            places = _chosen(range(len(inner.items)), index) if inner.exact else None
+            rest = tuple(item for place, item in enumerate(inner.items) if place not in (places or ()))
+            state.put(receiver, replace(inner, items=rest, exact=places is not None))
+        case _:
+            pass
+
+
+def _chosen(items: Sequence[object], index: Value) -> Sequence[object] | None:
+    """Return the items at an index or in a slice; None where that is unknown."""
+    match index:
+        case Const(int() as place) if -len(items) <= place < len(items):
+            return [items[place]]
+        case SliceValue(Const(int() | None as lower), Const(int() | None as upper), Const(int() | None as step)):
+            return None if step == 0 else items[slice(lower, upper, step)]
+        case _:
+            return None

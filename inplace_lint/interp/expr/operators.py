@@ -122,9 +122,16 @@ def python_binary(
 
 
 def _computed(state: State, key: tuple[Hashable, ...], kind: str) -> Sym:
-    """Return what an operator gives for unknown values: without a gradient, and no other one's value, under no-grad."""
+    """
+    Return what an operator gives for unknown values: without a gradient, and no other one's value, under no-grad.
+
+        p = 5 * m
+        y = w * p       # `p` is a tensor
+        p = 5 * m       # another one
+    """
     if state.modes.grad is not False or kind == "number" or any(_is_text(part) for part in key[2:]):
-        return state.symbols.sym(key, kind)
+        made = state.symbols.sym(key, kind)
+        return made if state.ref(made) is None else state.symbols.sym((*key, state.next_id), kind)
     made = state.symbols.sym((*key, origins.UNRECORDED), kind)
     state.set_trait(traits.NO_GRADIENT, made.id, True)
     return made

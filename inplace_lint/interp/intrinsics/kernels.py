@@ -85,7 +85,7 @@ def _stored(act: IntrinsicCall, kernel: Closure, arguments: Arguments) -> tuple[
     body = _Body.of(act.interp, act.frame, state, kernel, arguments, act.at, act.form.name.partition(".")[0])
     if body is None:
         return set(), set()
-    body.run(kernel.function.body, {param.name: frozenset({param.name}) for param in kernel.function.params})
+    body.start({param.name: frozenset({param.name}) for param in kernel.function.params})
     return body.stored, body.perhaps - body.stored
 
 
@@ -121,20 +121,13 @@ class _Body(Struct):
 
     @classmethod
     def of(
-        cls,
-        interp: Interpreter,
-        frame: Frame,
-        state: State,
-        kernel: Closure,
-        arguments: Arguments,
-        at: int,
-        library: str,
+        cls, interp: Interpreter, frame: Frame, state: State, kernel: Closure, passed: Arguments, at: int, library: str
     ) -> _Body | None:
         """Return the body with its arguments bound; those that are not passed, a decorator may add."""
         params = kernel.function.params
         known = {param.name for param in params}
-        keywords = tuple((name, value) for name, value in arguments.keywords if name in known)
-        given = Arguments(arguments.positional[: len(params)], keywords, arguments.exprs, unknown=True)
+        keywords = tuple((name, value) for name, value in passed.keywords if name in known)
+        given = Arguments(passed.positional[: len(params)], keywords, passed.exprs, unknown=True)
         inner = closures.enter(interp, frame, state, kernel, given, at)
         if inner is None:
             return None
@@ -143,6 +136,17 @@ class _Body(Struct):
         named = [(name, value) for name, value in _named(function.body) if counts[name] == 1 and name not in known]
         fixed = {name: value for name, value in named if _is_plain(value)}
         return cls(interp, inner, state, function, frozenset(counts), fixed, library, at)
+
+    def start(self, given: _Env) -> None:
+        """Read the whole body; `given`: what each parameter is computed from, of which constants lead to no memory."""
+        constants = {param.name for param in self.function.params if self.is_constant(param.annotation)}
+        self.run(self.function.body, {name: roots for name, roots in given.items() if name not in constants})
+
+    def is_constant(self, annotation: ir.Expr | None) -> bool:
+        """Check whether a parameter is annotated as a number that is known when the kernel is compiled."""
+        kind = None if annotation is None else self.value(annotation)
+        forms = self.interp.context.forms(kind.name) if isinstance(kind, Dotted) else ()
+        return any(one.kind == Result.VALUE for form in forms for one in form.returns)
 
     def run(self, body: Iterable[ir.Stmt], env: _Env) -> bool:
         """Read statements in order; return whether what follows them is reached."""
@@ -272,7 +276,7 @@ class _Body(Struct):
             return everything
         names = [param.name for param in function.function.params]
         passed = {**dict(zip(names, given, strict=False)), **{name: named[name] for name in names if name in named}}
-        inner.run(function.function.body, dict.fromkeys(names, everything) if spread else passed)
+        inner.start(dict.fromkeys(names, everything) if spread else passed)
         self.stores(inner.stored)
         self.perhaps |= inner.perhaps
         return frozenset(inner.returned)

@@ -60,8 +60,12 @@ class CallOperands:
         found = members(self._binding, name)
         return [self._axes(self._binding.value(name))] if found is None else [self._axes(item) for item in found]
 
-    def numbers(self, name: str) -> tuple[Size, ...] | None:
-        """Return the numbers in an argument; none where it is not given, None where it is unknown."""
+    def numbers(self, name: str, *, all_known: bool = True) -> tuple[Size, ...] | None:
+        """
+        Return the numbers in an argument; none where it is not given, None where it is unknown.
+
+        Without `all_known`, those of an unknown iterable are taken to be as many as a loop over it has turns.
+        """
         value = self._binding.value(name)
         if value is None and self._is_required(name):  # it is in `*args`
             return None
@@ -74,7 +78,19 @@ class CallOperands:
             items = (value,)
         if items is None or (len(items) == 1 and not _is_size(items[0])):
             return None
+        if all_known and any(map(self._is_of_turn, items)):
+            return None
         return tuple(_size(item) for item in items)
+
+    def _is_of_turn(self, value: object) -> bool:
+        """Check whether a number was computed from one that stands for each of an unknown iterable."""
+        match self._state.symbols.key(value) if isinstance(value, Sym) else None:
+            case (origins.TURN, *_):
+                return True
+            case (origins.BINARY | origins.UNARY, _, *operands):
+                return any(map(self._is_of_turn, operands))
+            case _:
+                return False
 
     def _is_required(self, name: str) -> bool:
         arguments = (*self._binding.op.args, *(self._binding.op.init or ()))
