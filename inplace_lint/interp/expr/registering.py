@@ -51,17 +51,14 @@ def run_alone(interp: Interpreter) -> list[Found]:
 
 def is_part_of_script(context: Context, item: Definition) -> bool:
     """
-    Check whether the script runs a top-level item in its turn: a statement, or what something of the project decorates.
+    Check whether the script runs a top-level item in its turn: a statement, or what something of the file decorates.
 
         @HEADS.register("linear")       # fills a registry before a statement further down reads it
         class Linear(nn.Module): ...
     """
     if item.kind == "statement":
         return True
-    module = context.main
-    first = {decorator.partition(".")[0] for decorator in item.decorators}
-    imports = (one for name in first for one in module.imports(name))
-    return any(map(module.items, first)) or any(_imported_file(context, module.path, *one) for one in imports)
+    return any(context.main.items(decorator.partition(".")[0]) for decorator in item.decorators)
 
 
 def run_in_turn(interp: Interpreter, state: State, item: Definition) -> list[State]:
