@@ -58,7 +58,8 @@ def is_part_of_script(context: Context, item: Definition) -> bool:
     """
     if item.kind == "statement":
         return True
-    return any(context.main.items(decorator.partition(".")[0]) for decorator in item.decorators)
+    first = {decorator.partition(".")[0] for decorator in item.decorators}
+    return any(context.main.items(name) and not context.main.imports(name) for name in first)
 
 
 def run_in_turn(interp: Interpreter, state: State, item: Definition) -> list[State]:
