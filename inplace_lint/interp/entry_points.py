@@ -38,7 +38,7 @@ from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.module_scope import module_env
 from inplace_lint.interp.options import construction, runs
 from inplace_lint.interp.options.coverage import Choice
-from inplace_lint.interp.outcome import Flow, Results
+from inplace_lint.interp.outcome import Results
 from inplace_lint.workspace import call_graph, trainers
 
 _Made = Sequence[tuple[State, Value]]
@@ -135,16 +135,13 @@ def _run_script(interp: Interpreter) -> list[Found]:
     interp.fuel.start_root()
     interp.context.coverage.root = None
     states = [State(interp.context.symbols)]
-    script = [item for item in interp.context.outline.items if item.kind == "statement"]
-    interp.context.under_way.update(item.slice for item in script)
+    script = [item for item in interp.context.outline.items if registering.is_part_of_script(interp.context, item)]
+    interp.context.under_way.update(item.slice for item in script if item.kind == "statement")
     for item in script:
         after: list[State] = []
         with interp.fuel.shared(len(states)):
             for state in states:
-                env = module_env(state, interp.context.path)
-                frame = Frame(env, interp.context.path, item.slice)
-                outcomes = interp.execute(frame, state, interp.context.code(item.slice).body)
-                after.extend(outcome.state for outcome in outcomes if outcome.flow is not Flow.RAISE)
+                after.extend(registering.run_in_turn(interp, state, item))
         states = statements.distinct(interp, after) or states[:1]
     interp.context.under_way.clear()
     interp.fuel.end_root(finished=True)

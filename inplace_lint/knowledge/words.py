@@ -216,7 +216,8 @@ MODES = ("grad", "inference", "autocast", "packed")
 INTRINSICS = frozenset({
     "add_module", "apply_custom", "apply_function", "backward", "backward_hook", "backward_of", "buffer", "buffers",
     "call_module", "call_part", "checkpoint", "children", "compile", "compile_module", "configured", "container",
-    "container_append", "container_extend", "container_insert", "container_items", "container_keys",
+    "container_append", "container_extend", "container_insert", "container_items", "container_joined",
+    "container_keys",
     "container_update", "container_values", "converted", "decorator", "default_dtype", "detach_", "engine", "eval",
     "extension",
     "forward_hook", "forward_pre_hook", "grad", "grad_enabled", "gradient", "gradient_hook", "helper",

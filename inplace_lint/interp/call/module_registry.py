@@ -285,13 +285,32 @@ def _container_pairs(act: IntrinsicCall) -> Results:
 
 
 def _container_update(act: IntrinsicCall) -> Results:
-    """Add named modules to a container."""
-    receiver = act.receiver()
-    more = act.state.object(act.positional(1))
+    """Add named modules to a container: those of a dict, or of pairs."""
+    receiver, given = act.receiver(), act.positional(1)
+    more = act.state.object(given)
     if receiver is not None and isinstance(more, DictObject):
         for name, value in more.items.items():
             module_containers.put(act.state, receiver, name, value)
+    elif receiver is not None:
+        for pair in act.interp.turns(act.frame, act.state, given, None, act.at).items:
+            match pair:
+                case Tuple((Const(str(name)), value)):
+                    module_containers.put(act.state, receiver, name, value)
+                case _:
+                    pass
     return [(act.state, NONE)]
+
+
+def _container_joined(act: IntrinsicCall) -> Results:
+    """Return a new container with the modules of one, and those of an iterable behind them."""
+    receiver = act.receiver()
+    instance = act.state.instance(receiver) if receiver is not None else None
+    if instance is None or instance.children is None:
+        return [(act.state, act.unknown())]
+    known = module_containers.children(act.state, instance)
+    more = act.interp.turns(act.frame, act.state, act.positional(1), None, act.at)
+    items = ListObject((*(value for _, value in known.pairs), *more.items), known.exact and more.exact)
+    return [(act.state, act.state.new(replace(instance, children=act.state.new(items))))]
 
 
 def construct_special(interp: Interpreter, state: State, cls: ClassValue, arguments: Arguments) -> Results | None:
@@ -345,6 +364,7 @@ INTRINSICS: dict[str, Callable[[IntrinsicCall], Results]] = {
     "container_extend": _container_add,
     "container_insert": _container_add,
     "container_items": _container_pairs,
+    "container_joined": _container_joined,
     "container_values": _container_pairs,
     "container_keys": _container_pairs,
     "container_update": _container_update,

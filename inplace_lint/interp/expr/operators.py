@@ -80,12 +80,18 @@ def binary(
 def _by_own_class(
     interp: Interpreter, frame: Frame, state: State, op: str, left: Value, right: Value, at: int
 ) -> Results | None:
-    """Run the operator that the program's class of one side defines; None if none does."""
+    """Run the operator that the program's class of one side, or a container of modules, defines; None if none does."""
     names = interp.context.default().framework
     for value, other, name in ((left, right, names.binary.get(op)), (right, left, names.reflected.get(op))):
         own = interp.special_method(frame, state, value, name, (other,), at) if name and type(value) is Ref else None
         if own is not None:
             return own
+    container = state.instance(left)
+    if container is None or container.children is None or op not in names.binary:
+        return None
+    for after, method in interp.get_attribute(frame, state, left, names.binary[op], at):
+        if not isinstance(method, Sym):
+            return interp.call(frame, after, method, Arguments((right,)), at)
     return None
 
 

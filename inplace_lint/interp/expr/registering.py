@@ -16,8 +16,10 @@ from inplace_lint.effects.summary import Definition
 from inplace_lint.interp.context import Context
 from inplace_lint.interp.expr import environment
 from inplace_lint.interp.found import Found, collect
+from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.module_scope import module_env
+from inplace_lint.interp.outcome import Flow
 from inplace_lint.ir.nodes import ImportFrom, ImportName
 
 _MOST_IMPORTED = 64
@@ -45,6 +47,30 @@ def run_alone(interp: Interpreter) -> list[Found]:
         environment.run_once(interp, state, context.path, module_env(state, context.path), item)
     interp.fuel.end_root(finished=True)
     return collect(interp, [(state, NONE)], calls=True)
+
+
+def is_part_of_script(context: Context, item: Definition) -> bool:
+    """
+    Check whether the script runs a top-level item in its turn: a statement, or what something of the file decorates.
+
+        @HEADS.register("linear")       # fills a registry before a statement further down reads it
+        class Linear(nn.Module): ...
+    """
+    if item.kind == "statement":
+        return True
+    first = {decorator.partition(".")[0] for decorator in item.decorators}
+    return any(context.main.items(name) and not context.main.imports(name) for name in first)
+
+
+def run_in_turn(interp: Interpreter, state: State, item: Definition) -> list[State]:
+    """Run a statement of the script, or the decorators of a definition; return the states that it leads to."""
+    path = interp.context.path
+    if item.kind != "statement":
+        environment.find(interp, state, path, item.name)
+        return [state]
+    frame = Frame(module_env(state, path), path, item.slice)
+    outcomes = interp.execute(frame, state, interp.context.code(item.slice).body)
+    return [outcome.state for outcome in outcomes if outcome.flow is not Flow.RAISE]
 
 
 def _items(context: Context, path: str) -> Iterator[Definition]:
