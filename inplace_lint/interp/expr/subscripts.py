@@ -176,20 +176,13 @@ def kind_of_item(state: State, value: Value) -> str:
 
 
 def _is_shape(state: State, value: Value) -> bool:
-    match value:
-        case Builtin("shape"):
-            return True
-        case Sym():
-            key = state.symbols.key(value)
-        case _:
-            return False
-    match key:
+    match state.symbols.key(value) if isinstance(value, Sym) else None:
         case (origins.SHAPE, *_):
             return True
         case (origins.ITEM, Builtin() | Sym() as whole, SliceValue()):
             return _is_shape(state, whole)
         case _:
-            return False
+            return value == Builtin("shape")
 
 
 def _from_items(state: State, value: Value, items: tuple[Value, ...], exact: bool, index: Value) -> Value:
