@@ -245,3 +245,14 @@ def is_object(state: State, function: Value) -> bool:
 
 
 _HOLDS = frozenset({origins.RESULT, origins.ITEM, origins.PARAMETER, origins.CALL, origins.TURN})
+
+
+def is_returned(state: State, value: Value, depth: int = 0) -> bool:
+    """Return whether an unknown call returned a value or what it is a part of: where that got a batch, it is one."""
+    match state.symbols.key(value) if isinstance(value, Sym) and depth < _DEEPEST_ARGUMENT else None:
+        case (origins.RESULT | origins.METHOD, *_):
+            return True
+        case (origins.ITEM | origins.ROW | origins.TURN, Sym() as whole, *_):
+            return is_returned(state, whole, depth + 1)
+        case _:
+            return False

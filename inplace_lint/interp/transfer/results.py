@@ -133,9 +133,16 @@ def _fresh(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Valu
         framework=call.facts.framework.name,
         made=call.touch("out0"),
         inference=state.modes.inference,
-        batched=state.modes.mapped and any(tensor.batched for _, tensor in _given_tensors(call)),
+        batched=state.modes.mapped and _has_batch(call),
     )
     return _made(call, fact, tensor)
+
+
+def _has_batch(call: Call) -> bool:
+    """Return whether a call may get what represents all examples of a batch."""
+    return any(tensor.batched for _, tensor in _given_tensors(call)) or any(
+        unknown_history.is_returned(call.state, value) for value in call.binding.values.values()
+    )
 
 
 def _made(call: Call, fact: ReturnFact, tensor: Tensor) -> Ref:
