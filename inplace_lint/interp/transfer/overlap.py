@@ -116,7 +116,7 @@ def expands(call: Call, fact: ReturnFact, ref: Ref, source: Tensor, sizes: Sizes
     added = layouts.added(call.binding, fact)
     if added is not None:
         return bool(added)
-    if source.sizes is None or sizes is None:
+    if source.sizes is None or sizes is None or len(sizes) < len(source.sizes):  # fewer axes are refused
         return call.state.trait(traits.UNIT_AXIS, ref.id)
     new = len(sizes) - len(source.sizes)
     pairs = list(zip(source.sizes, sizes[new:], strict=True))
