@@ -24,7 +24,7 @@ from inplace_lint.workspace.claims import Claim, Question, digest
 from inplace_lint.workspace.import_resolver import Lookup
 from inplace_lint.workspace.import_statements import Imports, Statement, statements
 from inplace_lint.workspace.places import Disk, Shipped
-from inplace_lint.workspace.top_level import FEW, put_elsewhere, texts
+from inplace_lint.workspace.top_level import FEW, TopLevels, put_elsewhere, texts
 
 if TYPE_CHECKING:
     from inplace_lint.workspace.module_store import Earlier, Project
@@ -88,6 +88,7 @@ class Graph:
         self.root, self._texts, self._exclude = root, dict(texts), exclude
         self._look_up = _lookup(root, frameworks, Disk(self._texts))
         self._imports = Imports(self._look_up, self._read)
+        self._top_levels = TopLevels(self._source)
         self._homes: dict[tuple[str, str], str] = {}
         self._users: dict[str, dict[str, dict[str, set[str]]]] = {}
         self._definitions: dict[str, frozenset[str]] = {}
@@ -126,6 +127,7 @@ class Graph:
         for known in facts:
             known.pop(path, None)
         self._imports.drop(path)
+        self._top_levels.drop(path)
         for user in self._registering:
             self._callers.pop(user, None)
         if text is not None:
@@ -208,6 +210,12 @@ class Graph:
         put = (name in names for user, names in users.items() for name, _ in put_elsewhere(self._decoded(user)))
         return sum(itertools.islice(filter(None, put), FEW + 1)) <= FEW
 
+    def _source(self, path: str) -> str:
+        try:
+            return files.decode(self.text(path))
+        except UnreadableError:
+            return ""
+
     def _decoded(self, path: str) -> str:
         return self.text(path).decode("utf-8", "replace")
 
@@ -267,6 +275,9 @@ class Graph:
                 return self._digest(claim.path)
             case Question.RESOLVE | Question.SUBMODULE:
                 return self._look_up.answer(claim)
+            case Question.FILLED:
+                home, _, key = claim.detail.split("\n", 2)
+                return self._top_levels.filled(self._imports.run_with(claim.path), home, key)
             case _:
                 return self.project().answer(claim)
 

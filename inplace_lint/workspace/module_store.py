@@ -20,7 +20,7 @@ from inplace_lint.workspace.claims import COARSE, Asked, Claim, Question, Text, 
 from inplace_lint.workspace.import_resolver import Lookup
 from inplace_lint.workspace.import_statements import Imports, Statement, statements
 from inplace_lint.workspace.module import Module, Stopwatch, Tally
-from inplace_lint.workspace.top_level import Bound, bound, without_bodies
+from inplace_lint.workspace.top_level import Bound, TopLevels, bound, without_bodies
 
 _NOWHERE = Slice("", 0, 0)
 _WORD = re.compile(r"\w+")
@@ -69,6 +69,7 @@ class Project(Struct):
     filled: dict[Hashable, Sequence[tuple[str, Definition]]] = field(default_factory=dict)
     _words: dict[str, frozenset[str]] = field(default_factory=dict)
     _imports: Imports | None = None
+    _tops: TopLevels | None = None
     _run_with: dict[str, list[str]] = field(default_factory=dict)
 
     def add(self, module: Module) -> None:
@@ -209,6 +210,8 @@ class Project(Struct):
         }
         self._shared.clear()
         self._run_with.clear()
+        if self._tops is not None:
+            self._tops.drop(path)
         self.registries.clear()
         self.filled.clear()
         if self._imports is not None:
@@ -245,9 +248,10 @@ class Project(Struct):
             case Question.BOUND:
                 return digest(repr(self._bound_by_text(path)))
             case Question.FILLED:
-                from inplace_lint.workspace import registries  # noqa: PLC0415 - it asks the project itself
-
-                return registries.answer(self, path, detail)
+                home, _, key = detail.split("\n", 2)
+                if self._tops is None:
+                    self._tops = TopLevels(lambda one: self.source(one) or "")
+                return self._tops.filled(self.run_with(path), home, key)
             case _:
                 known = self._known_before(path).get((question.value, detail))
                 return self._asked_now(path, question, detail) if known is None else known

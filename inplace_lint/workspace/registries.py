@@ -21,14 +21,12 @@ from itertools import islice
 from inplace_lint.effects.may_write import Target
 from inplace_lint.effects.reachability import reachable
 from inplace_lint.effects.summary import Definition
-from inplace_lint.workspace import answers
-from inplace_lint.workspace.claims import Question, digest
+from inplace_lint.workspace.claims import Question
 from inplace_lint.workspace.module import Module
 from inplace_lint.workspace.module_store import Project
-from inplace_lint.workspace.top_level import FEW, put_elsewhere, texts
+from inplace_lint.workspace.top_level import ANY, FEW, put_elsewhere, texts
 
 Item = tuple[str, Definition]
-ANY = "*"
 _WORD = re.compile(r"\w+")
 _DICT = r"(?:\s*:[^=\n]+)?\s*=\s*(?:\{\s*\}|(?:[\w.]+\.)?(?:dict|OrderedDict)\(\))"
 _HAS = re.compile(rf"^(?: {{1,4}}|\t)\w+{_DICT}", re.MULTILINE)  # of a class, not of its methods
@@ -74,13 +72,6 @@ def filling(project: Project, registry: Target, main: str, key: str = "") -> Seq
         with project.asked.apart():
             known = project.filled[registry, main, key] = list(_found(project, registry, main, key))
     return known
-
-
-def answer(project: Project, main: str, detail: str) -> str:
-    """Return the digest of what `filling` finds today; `detail` has the registry and the key."""
-    path, name, key = detail.split("\n", 2)
-    items = filling(project, (path, name), main, key)
-    return digest(repr([(home, answers.of_definitions([item], project.source(home) or "")) for home, item in items]))
 
 
 def _found(project: Project, registry: Target, main: str, key: str) -> Iterator[Item]:

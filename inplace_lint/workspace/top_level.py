@@ -12,8 +12,10 @@ from __future__ import annotations
 import re
 import sys
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
+
+from inplace_lint.workspace.claims import digest
 
 # What is indented below a definition, and lines that close a bracket of it.
 _DEFINITION = re.compile(r"^(?:async[ \t]+def|def|class)[ \t]+(\w+)[^\n]*\n(?:[ \t\f)\]}#][^\n]*\n|\n)*", re.MULTILINE)
@@ -24,6 +26,8 @@ _LIST = re.compile(r"^__all__[ \t]*(?::[^=\n]*)?=[ \t]*[\[(]([^\[\]()]*)[\])][ \
 _ITEMS = re.compile(r"(?:\s|,|#[^\n]*\n|\"\w+\"|'\w+')*")
 _ITEM = re.compile(r"#[^\n]*|[\"'](\w+)")
 
+ANY = "*"  # any key
+_WORDS = re.compile(r"\w+")
 FEW = 8  # entries of a small registry
 _TEXT = re.compile(r"[\"']([^\W\d][\w.-]*)[\"']")
 _PUTS = re.compile(
@@ -69,6 +73,41 @@ def put_elsewhere(source: str) -> Iterator[tuple[str, frozenset[str]]]:
     for match in _PUTS.finditer(without_bodies(source)):
         texts = {*_TEXT.findall(match[0]), *filter(None, [match["decorated"]])}
         yield match["name"] or match["called"], frozenset(text.lower() for text in texts)
+
+
+class TopLevels:
+    """What files have at their top level, each read once; `read` returns the source of a file."""
+
+    def __init__(self, read: Callable[[str], str]) -> None:
+        self._read = read
+        self._lower: dict[str, str] = {}
+        self._digests: dict[str, str] = {}
+
+    def drop(self, path: str) -> None:
+        """Forget a file that changed."""
+        self._lower.pop(path, None)
+        self._digests.pop(path, None)
+
+    def filled(self, paths: Iterable[str], home: str, key: str) -> str:
+        """
+        Return a digest of what files may put under a key into a registry of the file `home`.
+
+        It is the same while nothing at the top level of a file changes that has all words of the key, and nothing at
+        home.
+        """
+        words = [] if key == ANY else _WORDS.findall(key.lower())
+        found = [path for path in paths if path != home and all(word in self._in_small(path) for word in words)]
+        return digest(repr([digest(self._read(home)), *((path, self._digest(path)) for path in sorted(found))]))
+
+    def _in_small(self, path: str) -> str:
+        if path not in self._lower:
+            self._lower[path] = self._read(path).lower()
+        return self._lower[path]
+
+    def _digest(self, path: str) -> str:
+        if path not in self._digests:
+            self._digests[path] = digest(without_bodies(self._read(path)))
+        return self._digests[path]
 
 
 def texts(source: str) -> frozenset[str]:

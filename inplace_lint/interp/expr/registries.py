@@ -16,6 +16,7 @@ from inplace_lint.interp.expr import environment
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.module_scope import module_env
 from inplace_lint.workspace import registries
+from inplace_lint.workspace.top_level import ANY
 
 
 def filled(interp: Interpreter, state: State, value: Value, mapping: DictObject, key: Value) -> DictObject:
@@ -24,7 +25,7 @@ def filled(interp: Interpreter, state: State, value: Value, mapping: DictObject,
 
     Under a key that is not known they put all that they have, if that is little.
     """
-    wanted = registries.ANY if type(key) is Sym else key.value if isinstance(key, Const) else None
+    wanted = ANY if type(key) is Sym else key.value if isinstance(key, Const) else None
     if type(wanted) is not str or wanted in mapping.items or type(value) is not Ref:
         return mapping
     registry = state.trait(traits.REGISTRY, value.id)
