@@ -24,7 +24,7 @@ from inplace_lint.workspace.claims import Claim, Question, digest
 from inplace_lint.workspace.import_resolver import Lookup
 from inplace_lint.workspace.import_statements import Imports, Statement, statements
 from inplace_lint.workspace.places import Disk, Shipped
-from inplace_lint.workspace.top_level import FEW, TopLevels, put_elsewhere, texts
+from inplace_lint.workspace.top_level import FEW, TopLevels, texts
 
 if TYPE_CHECKING:
     from inplace_lint.workspace.module_store import Earlier, Project
@@ -193,21 +193,23 @@ class Graph:
 
         They have its key, or the registry is small.
         """
-        put = [*put_elsewhere(self._decoded(path))]
+        put = self._top_levels.put_elsewhere(path)
         found: set[str] = set()
         for home, name in self._meant(path, self._package(path)) if put else ():
-            keys = frozenset[str]().union(*(texts for first, texts in put if not name or first == name))
+            keys = frozenset[str]().union(*(texts for first, texts in put if first == (name or Path(home).stem)))
             users = known.get(home, {}) if keys else {}
             small = 0 < len(users) <= _MOST_ASKING and self._is_small(users)
-            asking = (one for one in _by_distance(users, path)[:_MOST_ASKING] if one != path)
-            found.update(one for one in asking if small or not keys.isdisjoint(texts(self._decoded(one))))
+            near = _by_distance(users, path)[:_MOST_ASKING]
+            # Files of models register models of their own, and name others without looking them up.
+            asking = (one for one in near if all(first != name for first, _ in self._top_levels.put_elsewhere(one)))
+            found.update(one for one in asking if small or not keys.isdisjoint(texts(self._source(one))))
         if put:
             self._registering.add(path)
         return _by_distance(found, path)
 
     def _is_small(self, users: Mapping[str, set[str]]) -> bool:
         """Return whether the files that import some names of a module put few things into it."""
-        put = (name in names for user, names in users.items() for name, _ in put_elsewhere(self._decoded(user)))
+        put = (name in names for user, names in users.items() for name, _ in self._top_levels.put_elsewhere(user))
         return sum(itertools.islice(filter(None, put), FEW + 1)) <= FEW
 
     def _source(self, path: str) -> str:

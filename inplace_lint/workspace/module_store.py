@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import posixpath
-import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Protocol
 
@@ -20,10 +19,9 @@ from inplace_lint.workspace.claims import COARSE, Asked, Claim, Question, Text, 
 from inplace_lint.workspace.import_resolver import Lookup
 from inplace_lint.workspace.import_statements import Imports, Statement, statements
 from inplace_lint.workspace.module import Module, Stopwatch, Tally
-from inplace_lint.workspace.top_level import Bound, TopLevels, bound, without_bodies
+from inplace_lint.workspace.top_level import Bound, TopLevels, bound
 
 _NOWHERE = Slice("", 0, 0)
-_WORD = re.compile(r"\w+")
 Followed = tuple[tuple[Target, ...], tuple[str, ...]]  # the definitions and the modules that a name means
 
 
@@ -67,10 +65,12 @@ class Project(Struct):
     _edited: dict[str, LastOutline] = field(default_factory=dict)
     registries: dict[Target, bool] = field(default_factory=dict)
     filled: dict[Hashable, Sequence[tuple[str, Definition]]] = field(default_factory=dict)
-    _words: dict[str, frozenset[str]] = field(default_factory=dict)
+    top_levels: TopLevels = TopLevels(str)
     _imports: Imports | None = None
-    _tops: TopLevels | None = None
     _run_with: dict[str, list[str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.top_levels = TopLevels(lambda path: self.source(path) or "")
 
     def add(self, module: Module) -> None:
         """Add a file that was read already."""
@@ -164,12 +164,6 @@ class Project(Struct):
             self._run_with[path] = sorted(self._imports.run_with(path))
         return self._run_with[path]
 
-    def words(self, path: str) -> frozenset[str]:
-        """Return the words of a file outside of functions and classes, in small letters, with the names of these."""
-        if path not in self._words:
-            self._words[path] = frozenset(_WORD.findall(without_bodies(self.source(path) or "").lower()))
-        return self._words[path]
-
     def _statements(self, path: str) -> tuple[Statement, ...]:
         source = self.source(path)
         return () if source is None else statements(source.encode("utf-8", "surrogatepass"))
@@ -201,7 +195,7 @@ class Project(Struct):
     def drop(self, path: str) -> None:
         """Read a file again; what was found of other files through it stays if what it defines is the same."""
         old = self.modules.get(path)
-        for known in (self.digests, self._bound, self._before, self._words):
+        for known in (self.digests, self._bound, self._before):
             known.pop(path, None)
         self._answers = {
             claim: answer
@@ -210,8 +204,7 @@ class Project(Struct):
         }
         self._shared.clear()
         self._run_with.clear()
-        if self._tops is not None:
-            self._tops.drop(path)
+        self.top_levels.drop(path)
         self.registries.clear()
         self.filled.clear()
         if self._imports is not None:
@@ -249,9 +242,7 @@ class Project(Struct):
                 return digest(repr(self._bound_by_text(path)))
             case Question.FILLED:
                 home, _, key = detail.split("\n", 2)
-                if self._tops is None:
-                    self._tops = TopLevels(lambda one: self.source(one) or "")
-                return self._tops.filled(self.run_with(path), home, key)
+                return self.top_levels.filled(self.run_with(path), home, key)
             case _:
                 known = self._known_before(path).get((question.value, detail))
                 return self._asked_now(path, question, detail) if known is None else known

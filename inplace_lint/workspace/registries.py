@@ -24,7 +24,7 @@ from inplace_lint.effects.summary import Definition
 from inplace_lint.workspace.claims import Question
 from inplace_lint.workspace.module import Module
 from inplace_lint.workspace.module_store import Project
-from inplace_lint.workspace.top_level import ANY, FEW, put_elsewhere, texts
+from inplace_lint.workspace.top_level import ANY, FEW, texts
 
 Item = tuple[str, Definition]
 _WORD = re.compile(r"\w+")
@@ -79,7 +79,9 @@ def _found(project: Project, registry: Target, main: str, key: str) -> Iterator[
     home = project.module(path)
     names = set() if home is None else _fillers(home, name)
     filling = {name.lower() for name in names}
-    files = [one for one in project.run_with(main) if one != path and not filling.isdisjoint(project.words(one))]
+    files = [
+        one for one in project.run_with(main) if one != path and not filling.isdisjoint(project.top_levels.words(one))
+    ]
     if key not in {"", ANY}:
         wanted = {_words(key)}
     elif _is_small(project, files, names):
@@ -88,7 +90,7 @@ def _found(project: Project, registry: Target, main: str, key: str) -> Iterator[
         wanted = set() if key == ANY else set(map(_words, texts(project.source(main) or "")))
     single = {word for words in wanted if len(words) == 1 for word in words}
     for other in files:
-        words = project.words(other)
+        words = project.top_levels.words(other)
         here = [frozenset({word}) for word in single & words]
         here.extend(key for key in wanted if len(key) != 1 and key <= words)
         module = project.module(other) if here else None
@@ -103,7 +105,7 @@ def _words(text: str) -> frozenset[str]:
 
 def _is_small(project: Project, files: Iterable[str], names: AbstractSet[str]) -> bool:
     """Return whether files put few things into a registry, as far as their text tells."""
-    put = (first for path in files for first, _ in put_elsewhere(project.source(path) or "") if first in names)
+    put = (first for path in files for first, _ in project.top_levels.put_elsewhere(path) if first in names)
     return len([*islice(put, FEW + 1)]) <= FEW
 
 

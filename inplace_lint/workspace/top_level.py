@@ -64,29 +64,37 @@ def without_bodies(source: str) -> str:
     return _DEFINITION.sub(_kept, _normal(source))
 
 
-def put_elsewhere(source: str) -> Iterator[tuple[str, frozenset[str]]]:
-    """
-    Yield the name with which each decorator and statement that binds no name begins, with the texts after it.
-
-    To the texts of a decorator belongs the name that it decorates: they may be keys of a registry.
-    """
-    for match in _PUTS.finditer(without_bodies(source)):
-        texts = {*_TEXT.findall(match[0]), *filter(None, [match["decorated"]])}
-        yield match["name"] or match["called"], frozenset(text.lower() for text in texts)
-
-
 class TopLevels:
     """What files have at their top level, each read once; `read` returns the source of a file."""
 
     def __init__(self, read: Callable[[str], str]) -> None:
         self._read = read
         self._lower: dict[str, str] = {}
+        self._outside: dict[str, str] = {}
+        self._words: dict[str, frozenset[str]] = {}
+        self._put: dict[str, tuple[tuple[str, frozenset[str]], ...]] = {}
         self._digests: dict[str, str] = {}
 
     def drop(self, path: str) -> None:
         """Forget a file that changed."""
-        self._lower.pop(path, None)
-        self._digests.pop(path, None)
+        for known in (self._lower, self._outside, self._words, self._put, self._digests):
+            known.pop(path, None)
+
+    def words(self, path: str) -> frozenset[str]:
+        """Return the words outside of functions and classes, in small letters, with the names of these."""
+        if path not in self._words:
+            self._words[path] = frozenset(_WORDS.findall(self._text(path).lower()))
+        return self._words[path]
+
+    def put_elsewhere(self, path: str) -> tuple[tuple[str, frozenset[str]], ...]:
+        """
+        Return the name with which each decorator and statement that binds no name begins, with the texts after it.
+
+        To the texts of a decorator belongs the name that it decorates: they may be keys of a registry.
+        """
+        if path not in self._put:
+            self._put[path] = tuple(_put(self._text(path)))
+        return self._put[path]
 
     def filled(self, paths: Iterable[str], home: str, key: str) -> str:
         """
@@ -99,6 +107,11 @@ class TopLevels:
         found = [path for path in paths if path != home and all(word in self._in_small(path) for word in words)]
         return digest(repr([digest(self._read(home)), *((path, self._digest(path)) for path in sorted(found))]))
 
+    def _text(self, path: str) -> str:
+        if path not in self._outside:
+            self._outside[path] = without_bodies(self._read(path))
+        return self._outside[path]
+
     def _in_small(self, path: str) -> str:
         if path not in self._lower:
             self._lower[path] = self._read(path).lower()
@@ -106,8 +119,14 @@ class TopLevels:
 
     def _digest(self, path: str) -> str:
         if path not in self._digests:
-            self._digests[path] = digest(without_bodies(self._read(path)))
+            self._digests[path] = digest(self._text(path))
         return self._digests[path]
+
+
+def _put(text: str) -> Iterator[tuple[str, frozenset[str]]]:
+    for match in _PUTS.finditer(text):
+        found = {*_TEXT.findall(match[0]), *filter(None, [match["decorated"]])}
+        yield match["name"] or match["called"], frozenset(one.lower() for one in found)
 
 
 def texts(source: str) -> frozenset[str]:

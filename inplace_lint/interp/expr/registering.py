@@ -53,8 +53,8 @@ def is_part_of_script(context: Context, item: Definition) -> bool:
     """
     Check whether the script runs a top-level item in its turn: a statement, or what something of the file decorates.
 
-        @HEADS.register("linear")       # fills a registry before a statement further down reads it
-        class Linear(nn.Module): ...
+        @HEADS.register("small")        # fills a registry before a statement further down reads it
+        class Small(Head): ...
     """
     if item.kind == "statement":
         return True
