@@ -217,22 +217,18 @@ class State:
         return thing if type(thing) is Tensor else None
 
     def tensors_in(self, value: Value) -> list[tuple[Ref, Tensor]]:
-        """List the tensors that a value is or holds in tuples and lists, in order."""
-        kind = type(value)
-        if kind is Const:
+        """List the tensors that a value is or holds in tuples, lists and lists of parameters, in order."""
+        if type(value) is Const:
             return []
-        tensor = self.tensor(value)
-        if tensor is not None:
+        if (tensor := self.tensor(value)) is not None:
             ref = self.ref(value)
             return [] if ref is None else [(ref, tensor)]
-        if kind is Tuple:
-            items = value.items  # type: ignore[union-attr]
-        else:
-            inner = self.object(value)
-            if type(inner) is not ListObject:
-                return []
-            items = inner.items
-        return [found for item in items for found in self.tensors_in(item)]
+        holder: Any = value if type(value) is Tuple else self.object(value)
+        if type(holder) is Instance and holder.children is not None:
+            holder = self.object(holder.children)
+        if type(holder) not in (Tuple, ListObject):
+            return []
+        return [found for item in holder.items for found in self.tensors_in(item)]
 
     def ref(self, value: Value) -> Ref | None:
         """Return the ref of the object that a value is, also for an unknown value that was materialised as a tensor."""

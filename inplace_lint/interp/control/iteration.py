@@ -38,6 +38,8 @@ def items_of(interp: Interpreter, frame: Frame, state: State, value: Value, expr
             return Items(tuple(of_key(key) for key in items), exact)
         case Instance() as instance if instance.children is not None:
             inner = module_containers.children(state, instance)
+            if isinstance(state.object(instance.children), DictObject) and interp.lookup(state, instance.cls, "keys"):
+                return Items(tuple(module_containers.keys(state, instance)), inner.exact)
             return Items(tuple(child for _, child in inner.pairs), inner.exact)
         case Instance():
             own = interp.special_method(frame, state, value, "__iter__", (), at)

@@ -161,6 +161,8 @@ def _tensors(state: State, value: Value, depth: int) -> Iterator[Ref]:
         parts = inner.items
     elif isinstance(inner, DictObject):
         parts = (inner.items["params"],) if "params" in inner.items else ()
+    elif isinstance(inner, Instance) and inner.children is not None:
+        parts = (inner.children,)
     for part in parts:
         yield from _tensors(state, part, depth + 1)
 
