@@ -302,6 +302,7 @@ HANDED: Trait[None, Handed] = Trait("handed to an unknown call", Owner.WHOLE, de
 LOADED: Trait[None, bool] = Trait("a module may have been loaded", Owner.WHOLE, derived=True)
 LOSS: Trait[None, bool] = Trait("ran the backward of a loss in this entry point", Owner.WHOLE)
 STEPPED: Trait[None, Step] = Trait("stepped", Owner.WHOLE)
+RESULT: Trait[tuple[Ref | None, str, tuple[Value, ...]], Value] = Trait("in the cache of a function", Owner.WHOLE)
 
 # Of the checkers (`interp/checkers`): nothing that is evaluated depends on them. `clobbered` and `self_average`:
 BOUND_BY_LOOP: Trait[tuple[RefId, str, Ref], bool] = Trait("bound by loop", Owner.OBJECT, Lifetime.CALL)

@@ -122,7 +122,8 @@ class Closure(Struct, frozen=True):
     """
     A Python function with its environment and defaults.
 
-    `modes` are the modes that a decorator enters around each call; `wrapper` is "", "static", "class" or "property".
+    `modes` are the modes that a decorator enters around each call; `wrapper` is "", "static", "class", "property", or
+    "cached" for a property that becomes an attribute.
     `manages`: it is a generator that `contextlib.contextmanager` decorates. `caches`: later calls on equal arguments
     return the same object, as of a function under `functools.lru_cache`. `managers` are the context managers of the
     program that decorators enter around each call. `unread` are the decorators of which nothing is known, as written.

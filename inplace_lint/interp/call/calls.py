@@ -250,8 +250,12 @@ def call_closure(
     if bound is None:
         return unknown_call(interp, frame, state, closure, arguments, at)
     values, passed, key = bound
+    entry = (closure.env, closure.function.qualname, tuple(values.values()))
+    if closure.caches and (kept := state.trait(traits.RESULT, entry)) is not None:
+        return [(state, kept)]
     results = _inline(interp, frame, state, closure, values, passed, frame.site(at), key)
     for after, value in results if closure.caches else ():
+        after.set_trait(traits.RESULT, entry, value)
         _remember_cached(interp, after, closure, value)
     return results
 

@@ -24,7 +24,7 @@ from inplace_lint.ir.spelling import spells
 _WAYS = 2  # of a decorator that are followed
 _CACHES = ("lru_cache", "cache")
 _ENTERED = ("contextlib.ContextDecorator",)
-_WRAPPERS = {"staticmethod": "static", "classmethod": "class", "property": "property", "cached_property": "property"}
+_WRAPPERS = {"staticmethod": "static", "classmethod": "class", "property": "property", "cached_property": "cached"}
 
 
 def member(node: ir.FunctionDef) -> str:

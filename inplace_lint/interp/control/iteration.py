@@ -38,9 +38,10 @@ def items_of(interp: Interpreter, frame: Frame, state: State, value: Value, expr
             return Items(tuple(of_key(key) for key in items), exact)
         case Instance() as instance if instance.children is not None:
             inner = module_containers.children(state, instance)
-            if isinstance(state.object(instance.children), DictObject) and interp.lookup(state, instance.cls, "keys"):
-                return Items(tuple(module_containers.keys(state, instance)), inner.exact)
-            return Items(tuple(child for _, child in inner.pairs), inner.exact)
+            named = isinstance(state.object(instance.children), DictObject)
+            named = named and interp.lookup(state, instance.cls, "keys") is not None
+            children = module_containers.keys(state, instance) if named else [child for _, child in inner.pairs]
+            return Items(tuple(children), inner.exact)
         case Instance():
             own = interp.special_method(frame, state, value, "__iter__", (), at)
             if own is None or not own or isinstance(state.object(own[0][1]), Instance):

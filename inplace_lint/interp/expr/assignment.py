@@ -186,7 +186,7 @@ def _announced(
 
 
 def delete(interp: Interpreter, frame: Frame, state: State, target: ir.Expr) -> None:
-    """Unbind a variable, or take items out of a list, a dict or a module container; other targets have no effect."""
+    """Unbind a variable or an attribute, or take items out of a list, a dict or a module container."""
     match target:
         case ir.Name(_, name):
             state.unbind(frame.env, name)
@@ -194,11 +194,22 @@ def delete(interp: Interpreter, frame: Frame, state: State, target: ir.Expr) -> 
             for after, receiver in interp.evaluate(frame, state, inner)[:1]:
                 for last, place in interp.evaluate(frame, after, index)[:1]:
                     _remove(last, receiver, path_condition.known(last, place))
+        case ir.Attr(_, inner, name):
+            for after, receiver in interp.evaluate(frame, state, inner)[:1]:
+                unset(after, receiver, name)
         case ir.Sequence(_, _, items):
             for item in items:
                 delete(interp, frame, state, item)
         case _:
             pass
+
+
+def unset(state: State, receiver: Value, name: str) -> None:
+    """Remove an attribute from an object that has it."""
+    instance = state.instance(receiver)
+    if instance is not None and isinstance(receiver, Ref) and name in instance.attrs:
+        attrs = {other: value for other, value in instance.attrs.items() if other != name}
+        state.put(receiver, replace(instance, attrs=attrs))
 
 
 def _remove(state: State, receiver: Value, index: Value) -> None:

@@ -310,11 +310,13 @@ def own_attribute(interp: Interpreter, state: State, cls: ClassValue, name: str)
 def _bound(interp: Interpreter, frame: Frame, state: State, value: Value, found: Value, at: int) -> Results:
     """Bind a class attribute to its receiver as Python's descriptors do."""
     if isinstance(found, Closure):
-        if found.wrapper == "static":
-            return [(state, found)]
-        if found.wrapper == "property":
-            return interp.call(frame, state, Bound(value, found), Arguments(), at)
-        return [(state, Bound(value, found))]
+        if found.wrapper in {"property", "cached"}:
+            results = interp.call(frame, state, Bound(value, found), Arguments(), at)
+            for after, result in results if found.wrapper == "cached" else ():
+                if isinstance(value, Ref):
+                    after.set_attribute(value, found.function.qualname.rpartition(".")[2], result)
+            return results
+        return [(state, found if found.wrapper == "static" else Bound(value, found))]
     if isinstance(found, Dotted) and is_method(interp, found.name):
         return [(state, Bound(value, found))]
     return [(state, found)]
@@ -326,9 +328,8 @@ def _of_class(interp: Interpreter, state: State, cls: ClassValue, name: str) -> 
     found = lookup(interp, state, cls, name)
     if found is None:
         return [(state, dataclass_fields.class_attribute(interp, state, cls, name))]
-    if isinstance(found, Closure) and found.wrapper == "class":
-        return [(state, Bound(cls, found))]
-    if isinstance(found, Dotted) and takes_class(interp, found.name):
+    of_class = found.wrapper == "class" if isinstance(found, Closure) else False
+    if of_class or (isinstance(found, Dotted) and takes_class(interp, found.name)):
         return [(state, Bound(cls, found))]
     return [(state, enums.member(interp, state, cls, name, found))]
 
@@ -343,8 +344,7 @@ def _super(
         found = _forward(interp, state, instance) or found
     if found is None:
         found = _of_mapping(state, receiver, name) if isinstance(receiver, Ref) else None
-        if found is None and name in _OF_OBJECT:
-            found = Builtin(f"object.{name}", receiver)
+        found = Builtin(f"object.{name}", receiver) if found is None and name in _OF_OBJECT else found
         return [(state, found or state.symbols.sym((origins.SUPER, name)))]
     return _bound(interp, frame, state, receiver, found, at)
 

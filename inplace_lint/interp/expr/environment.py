@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import builtins
 import posixpath
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, Instance, Names
@@ -44,6 +44,16 @@ def read(interp: Interpreter, frame: Frame, state: State, name: str) -> Value:
             return state.symbols.sym((origins.LOCAL, frame.module, closure.function.qualname, name))
         env = scope.parent
     return module_variable(interp, state, frame.module, name)
+
+
+def variables(frame: Frame, state: State) -> Mapping[str, Value]:
+    """Return the variables of the function that runs; those of a comprehension in it are not among them."""
+    env, scope = frame.env, state.heap[frame.env.id]
+    assert type(scope) is Names
+    while scope.parent is not None and state.has_trait(traits.COMPREHENSION, env.id):
+        env, scope = scope.parent, state.heap[scope.parent.id]
+        assert type(scope) is Names
+    return scope.values
 
 
 def is_unbound(frame: Frame, state: State, name: str) -> bool:

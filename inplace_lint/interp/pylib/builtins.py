@@ -8,7 +8,7 @@ from keyword import iskeyword
 from msgspec.structs import replace
 
 from inplace_lint.domain import origins, traits
-from inplace_lint.domain.heap import DictObject, Instance, ListObject, Names
+from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
     NONE,
@@ -28,6 +28,7 @@ from inplace_lint.domain.values import (
     are_distinct,
 )
 from inplace_lint.interp.control import path_condition
+from inplace_lint.interp.expr import environment
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Results
@@ -335,10 +336,9 @@ def _type(request: Request) -> Results:
 
 def _locals(request: Request) -> Results:
     """Return the variables of the running function as a mapping."""
-    scope = request.state.heap[request.frame.env.id]
-    if request.frame.closure is None or not isinstance(scope, Names):
+    if request.frame.closure is None:
         return request.unknown()
-    items: dict[object, Value] = dict(scope.values.items())
+    items: dict[object, Value] = dict(environment.variables(request.frame, request.state).items())
     return [(request.state, request.state.new(DictObject(items)))]
 
 

@@ -58,11 +58,30 @@ def call(interp: Interpreter, frame: Frame, state: State, function: Builtin, arg
                 mapping = registries.filled(interp, state, ref, mapping, arguments.positional[0])
                 interp.context.coverage.entry(frame, state, at, mapping, arguments.positional[0])
             return [(state, _dict_method(interp, state, ref, mapping, function.name, arguments, place))]
-        case _, Const(str() as text):
-            return [(state, state.symbols.sym((origins.METHOD, function.name, text, arguments.positional), "str"))]
         case _:
-            key = (origins.METHOD, function.name, receiver, arguments.positional, state.next_id)
-            return [(state, state.symbols.sym(key))]
+            return [(state, _of_constant(state, receiver, function.name, arguments))]
+
+
+_OF_FIELDS = frozenset({"_replace", "_asdict"})
+
+
+def _of_constant(state: State, receiver: Value, name: str, arguments: Arguments) -> Value:
+    """Return what a method of a text or a named tuple returns; that of any other value is unknown."""
+    match receiver:
+        case Tuple() as row if row.fields and name in _OF_FIELDS and not arguments.unknown:
+            return _with_fields(state, row, name, arguments)
+        case Const(str() as text):
+            return state.symbols.sym((origins.METHOD, name, text, arguments.positional), "str")
+        case _:
+            return state.symbols.sym((origins.METHOD, name, receiver, arguments.positional, state.next_id))
+
+
+def _with_fields(state: State, row: Tuple, name: str, arguments: Arguments) -> Value:
+    """Return a named tuple with other items, or a dict of its items."""
+    parts: dict[object, Value] = {**dict(zip(row.fields, row.items, strict=True)), **dict(arguments.keywords)}
+    if name == "_asdict":
+        return state.new(DictObject(parts))
+    return replace(row, items=tuple(parts[field] for field in row.fields))
 
 
 def _list_method(

@@ -216,6 +216,14 @@ def _copy(_interp: Interpreter, _frame: Frame, state: State, arguments: Argument
     return [(state, value if thing is None or isinstance(thing, Tensor | Names) else state.new(thing))]
 
 
+def _replace(interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, at: int) -> Results:
+    """Return a copy of an object of a dataclass with other fields; where more is computed from these it is unknown."""
+    instance = state.instance(arguments.positional[0] if arguments.positional else NONE)
+    if instance is None or arguments.unknown or interp.lookup(state, instance.cls, "__post_init__") is not None:
+        return [(state, state.symbols.sym((origins.STANDARD_LIBRARY, "dataclasses.replace", arguments.positional, at)))]
+    return [(state, state.new(replace(instance, attrs={**instance.attrs, **dict(arguments.keywords)})))]
+
+
 def _deep_copy(_interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
     value = arguments.positional[0] if arguments.positional else NONE
     ref = state.ref(value)
@@ -290,6 +298,7 @@ _HANDLERS: dict[str, Callable[[Interpreter, Frame, State, Arguments, int], Resul
     "typing.cast": _cast,
     "typing_extensions.cast": _cast,
     "dataclasses.fields": _fields,
+    "dataclasses.replace": _replace,
     "copy.copy": _copy,
     "copy.deepcopy": _deep_copy,
     **namespaces.HANDLERS,
