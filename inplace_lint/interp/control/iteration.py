@@ -12,8 +12,8 @@ from __future__ import annotations
 from inplace_lint.domain import origins, traits, unknown_history
 from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Builtin, Const, Ref, Sym, SymId, Tuple, Value, of_key
-from inplace_lint.interp.call import data_loaders, module_containers
+from inplace_lint.domain.values import NONE, Builtin, ClassValue, Const, Ref, Sym, SymId, Tuple, Value, of_key
+from inplace_lint.interp.call import data_loaders, enums, module_containers
 from inplace_lint.interp.expr import subscripts
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.fuel import EXACT_TURNS, EXACT_TURNS_IN_CONSTRUCTOR, UNKNOWN_TURNS
@@ -27,10 +27,19 @@ def items_of(interp: Interpreter, frame: Frame, state: State, value: Value, expr
     """Return the items of an iterable, as far as they are known."""
     if materialise.framework_of(interp, state, value) is not None:
         return Items(tuple(_rows(interp, frame, state, value, expr, at, UNKNOWN_TURNS)), exact=True)
-    if isinstance(value, Tuple):
-        return Items(value.items, value.exact)
-    if isinstance(value, Const) and isinstance(value.value, str):
-        return Items(tuple(Const(letter) for letter in value.value), exact=True)
+    match value:
+        case Tuple(items, exact):
+            return Items(items, exact)
+        case Const(str() as text):
+            return Items(tuple(Const(letter) for letter in text), exact=True)
+        case ClassValue():
+            members = enums.members(interp, state, value)
+            return Items(tuple(members.values()), exact=bool(members))
+        case _:
+            return _of_object(interp, frame, state, value, expr, at)
+
+
+def _of_object(interp: Interpreter, frame: Frame, state: State, value: Value, expr: ir.Expr | None, at: int) -> Items:
     match state.object(state.contents(value)):
         case ListObject(items, exact):
             return Items(items, exact)

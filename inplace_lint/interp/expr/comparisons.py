@@ -24,6 +24,7 @@ from inplace_lint.domain.values import (
     key_of,
     of_key,
 )
+from inplace_lint.interp.call import enums
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.expr import operators, own_names, registries
 from inplace_lint.interp.frame import Frame
@@ -93,8 +94,8 @@ def _python_compare(interp: Interpreter, state: State, op: str, left: Value, rig
 
 def _python_comparison(interp: Interpreter, state: State, op: str, left: Value, right: Value) -> Value:
     left = _canonical(interp, left)
-    if op == "is":
-        return _equal(state, op, left, _canonical(interp, right))
+    if op == "is" or (op == "==" and enums.are_members(interp, state, left, right)):
+        return _equal(state, "is", left, _canonical(interp, right))
     left, right = _without_neutral(state, left), _without_neutral(state, right)
     if op == "==":
         return _equal(state, op, left, _canonical(interp, right))

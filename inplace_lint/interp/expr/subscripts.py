@@ -84,11 +84,10 @@ def _of_python(interp: Interpreter, frame: Frame, state: State, value: Value, in
         case Instance() as instance:
             return _from_instance(interp, frame, state, value, instance, index, at)
         case _:
-            kept = (
-                own_names.item(interp, state, value, index)
-                if own_names.is_mapping(value)
-                else _kept_under(state, value, index)
-            )
+            if own_names.is_mapping(value):
+                kept = own_names.item(interp, state, value, index)
+            else:
+                kept = enums.named(interp, state, value, index) or _kept_under(state, value, index)
             return [(state, unknown_item(state, value, index) if kept is None else kept)]
 
 
