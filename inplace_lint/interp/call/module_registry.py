@@ -58,6 +58,13 @@ def is_module(state: State, value: Value) -> bool:
     return thing is not None and "training" in thing.attrs
 
 
+def is_child(state: State, instance: Instance, name: str, value: Value) -> bool:
+    """Check whether what is assigned to an attribute becomes one of the modules of a container, or replaces one."""
+    if instance.children is None:
+        return False
+    return is_module(state, value) or module_containers.named(state, instance, name) is not None
+
+
 def sets_elsewhere(interp: Interpreter, state: State, value: Value) -> bool:
     """Check whether a module or a part of it has a method that sets attributes and that no call of it runs."""
     run = {"__init__", "__call__", interp.context.default().framework.calls}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inplace_lint.domain import traits
 from inplace_lint.domain.state import State
-from inplace_lint.interp.control import path_condition
+from inplace_lint.interp.control import generators, path_condition
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.fuel import UNKNOWN_TURNS
 from inplace_lint.interp.interpreter import Interpreter
@@ -15,6 +15,7 @@ from inplace_lint.ir import nodes as ir
 def run_for(interp: Interpreter, frame: Frame, state: State, node: ir.For) -> Outcomes:
     """Run a `for` loop."""
     outcomes: Outcomes = []
+    began, lazy = state.clock, generators.runs_between(node.iter)
     for after, iterable in interp.evaluate(frame, state, node.iter):
         items = interp.turns(frame, after, iterable, node.iter, node.at)
         ended: list[State] = []
@@ -30,6 +31,8 @@ def run_for(interp: Interpreter, frame: Frame, state: State, node: ir.For) -> Ou
                 for path in going:
                     interp.listeners.turn(frame, path, node.target)
                 going = _turn(interp, frame, going, node.body, ended, outcomes)
+            for path in going if lazy else ():
+                generators.move_behind_turn(path, item, began, since)
             if not going or interp.fuel.is_used_up:
                 break
         for path in (*going, *ended):

@@ -388,7 +388,10 @@ def set_(
 
 
 def _set_item(interp: Interpreter, state: State, ref: Ref, instance: Instance, name: str, value: Value) -> bool:
-    """Set an attribute in the dict that keeps it; say whether that is the `__dict__` of the object."""
+    """Set an attribute in what keeps it; say whether that is a container, or the `__dict__` of the object."""
+    if module_registry.is_child(state, instance, name, value):
+        module_containers.put(state, ref, name, value)
+        return True
     own = instance.attrs.get("__dict__")
     names = state.trait(traits.MAPPING, ref.id) if own is None else state.contents(own)
     inner = None if names is None else state.object(names)

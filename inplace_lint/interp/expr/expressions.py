@@ -331,7 +331,8 @@ def _yield(interp: Interpreter, frame: Frame, state: State, expr: ir.Yield) -> R
 
 
 def _collect_yield(state: State, env: Ref, value: Value) -> None:
-    """Add to the values that a generator has yielded; generators are run eagerly."""
+    """Add to the values that a generator has yielded; generators are run eagerly. What follows is later."""
+    state.clock += 1
     known = state.trait(traits.YIELDED, env.id)
     inner = state.object(known) if known is not None else None
     if known is not None and isinstance(inner, ListObject):

@@ -1,0 +1,38 @@
+"""
+What a generator saves of a tensor after it has yielded it.
+
+Generators are run to their end before anything uses what they yield. A loop uses each item first:
+
+    for y in blocks(x):     # `x = block(x); yield x`
+        y += 1              # the next block saves `y` after this write
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from inplace_lint.domain import traits
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import Value
+from inplace_lint.ir import nodes as ir
+from inplace_lint.ir.spelling import spells
+
+_COLLECT = frozenset({"list", "sorted", "tuple"})  # these run a generator to its end
+
+
+def runs_between(iterable: ir.Expr) -> bool:
+    """Check whether a loop may run a generator that it calls between its turns."""
+    return isinstance(iterable, ir.Call) and not any(spells(iterable, name) for name in _COLLECT)
+
+
+def move_behind_turn(state: State, item: Value, since: int, until: int) -> None:
+    """Move what was saved of an item after it was yielded, between two clocks, behind the turn that has just run."""
+    for ref, tensor in state.tensors_in(item):
+        kept, storage = state.trait(traits.YIELDED_FIRST, ref.id), state.storages[tensor.storage]
+        if kept is None or not since < kept.clock <= until or not any(w.clock > until for w in storage.writes):
+            continue
+        for number, node in list(state.nodes.items()):
+            late = [save for save in node.saves if save.storage == tensor.storage and kept.clock < save.clock <= until]
+            if late:
+                moved = {save: replace(save, version=storage.version, clock=state.clock) for save in late}
+                state.nodes[number] = replace(node, saves=tuple(moved.get(save, save) for save in node.saves))
