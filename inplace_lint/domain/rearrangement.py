@@ -107,7 +107,7 @@ def views(pattern: Value | None, axes: Axes | None, length: Callable[[str], Size
     new = _new(sides, length)
     if named is None:  # axes that are not neighbours are no axis of a dense tensor
         order = _names(sides[0])
-        old = [tuple(name for name in _names((group,)) if name not in new or new[name][0].size != 1) for group in merged]
+        old = [tuple(one for one in _names((group,)) if one not in new or new[one][0].size != 1) for group in merged]
         return None if all(_are_neighbours(group, order) for group in old if len(group) > 1) else False
     answers = [shape.merge(_of_group(group, named | new))[1] for group in merged]
     return False if False in answers else None if None in answers else True
