@@ -27,6 +27,7 @@ from inplace_lint.core.errors import FactError
 from inplace_lint.knowledge.op import check
 
 _HOMES = ("paddle", "paddle.nn.functional", "paddle.Tensor", "paddle.linalg", "paddle.fft")
+_SIZES = ((4,), (1, 3), (3, 1), (2, 3), (3, 2), (2, 3, 4), (4, 3, 2), (2, 1, 3))  # besides those of the samples
 _ALIKE = 3
 
 
@@ -173,8 +174,7 @@ def _observe(call: Callable[..., Any], sample: Sample, names: list[str]) -> Row 
         kept = (position for position in range(len(outputs)) if _keeps_output(call, sample, position))
         saves += [{"of": f"out{position}"} for position in kept]
         kinds = [_kind(output, inputs[0], names[0]) for output in outputs]
-        told = [common([(shapes(given, output.shape), output.shape, -1)]) for output in outputs]
-        for kind, shape in zip(kinds, told, strict=True):
+        for kind, shape in zip(kinds, _shapes(call, sample, names, given, outputs), strict=True):
             kind.update({"shape": shape} if shape and kind["is"] == "fresh" else {})
     except Exception as error:  # noqa: BLE001 - whatever it is, there is no fact then
         print(f"no fact of {sample.name}: {type(error).__name__}: {str(error)[:80]!r}")
@@ -187,6 +187,38 @@ def _observe(call: Callable[..., Any], sample: Sample, names: list[str]) -> Row 
         **({"saves": saves} if saves else {}),
         "returns": returns,
     }
+
+
+def _shapes(
+    call: Callable[..., Any], sample: Sample, names: list[str], given: Row, outputs: list[paddle.Tensor]
+) -> list[str]:
+    """Return the shape of each result, as the sample tells it; what it tells by accident, other sizes refute."""
+    told = [[(shapes(given, output.shape), output.shape, -1)] for output in outputs]
+    first = [common(one) for one in told]
+    if not any(first) or not hasattr(call, "__code__"):  # an operator of Paddle's core ends the process on wrong sizes
+        return first
+    for values, results in _others(call, sample, names, len(outputs)):
+        for one, output in zip(told, results, strict=True):
+            one.append((shapes(values, output.shape), output.shape, -1))
+    agreed = zip(first, told, strict=True)
+    return [text if all(text in texts for texts, _, _ in one) else common(one) for text, one in agreed]
+
+
+def _others(
+    call: Callable[..., Any], sample: Sample, names: list[str], count: int
+) -> Iterator[tuple[Row, list[paddle.Tensor]]]:
+    """Yield the arguments and results of a call on tensors of other sizes, where it takes them."""
+    for sizes in _SIZES:
+        for turned in (sizes, (*sizes[:-2], *reversed(sizes[-2:]))):
+            tensors = [sample.made(turned if position else sizes) for position in range(sample.tensors)]
+            given = [*tensors, *sample.others()]
+            try:
+                result = call(*given)
+            except Exception:  # noqa: BLE001 - whatever it is, it takes no such tensors
+                continue
+            outputs = list(result) if isinstance(result, list | tuple) else [result]
+            if len(outputs) == count and all(isinstance(output, paddle.Tensor) for output in outputs):
+                yield dict(zip(names, given, strict=False)), outputs
 
 
 def _several(kinds: list[Row], call: Callable[..., Any], sample: Sample) -> Row:

@@ -166,13 +166,19 @@ MODULES: dict[str, list[tuple[Part, Part]]] = {
         (_made(4, 10, [3, 6]), lambda: ((tensor(5, 4), _index(0, 4, 8, 1, 5)), {})),
     ],
 }
-# Besides those of torch's own tests, which scale each sample of this rank.
-BESIDES: dict[str, list[tuple[tuple[int, ...], dict[str, Any]]]] = {"add": [((3, 4), {}), ((5,), {"alpha": 2})]}
+# Before those of torch's own tests, which scale each sample of this rank, or whose results have the sizes of the input.
+BESIDES: dict[str, Callable[[], list[Arguments]]] = {
+    "add": lambda: [((tensor(3, 4), tensor(3, 4)), {}), ((tensor(5), tensor(5)), {"alpha": 2})],
+    "index_select": lambda: [((tensor(3, 4), 0, _index(2, 0)), {}), ((tensor(2, 3, 4), 1, _index(1)), {})],
+    "rot90": lambda: [((tensor(2, 3),), {}), ((tensor(2, 3, 4),), {}), ((tensor(2, 3, 4), 2, [1, 2]), {})],
+    "linalg.svd": lambda: [((tensor(*size),), {"full_matrices": full}) for size in SIZES for full in (True, False)],
+}
+SIZES = ((3, 2), (2, 3), (2, 3, 4))
 
 
 def besides(name: str) -> list[Arguments]:
-    """Return further calls of a function of two tensors of one size."""
-    return [((tensor(*size), tensor(*size)), options) for size, options in BESIDES.get(name, ())]
+    """Return further calls of a function."""
+    return BESIDES.get(name, list)()
 
 
 HANDMADE: dict[str, Callable[[], list[Arguments]]] = {

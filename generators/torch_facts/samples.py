@@ -43,7 +43,7 @@ def calls_of(name: str, forms: tuple[Form, ...]) -> list[Arguments]:
         entry.requires_grad for args, kwargs in calls for entry in tree_leaves((args, kwargs)) if _is_float(entry)
     ):
         calls = [((_grown(args[0]), *args[1:]), kwargs) if args else (args, kwargs) for args, kwargs in calls]
-    return [*calls, *besides(_plain(name))]
+    return [*besides(_plain(name)), *calls]
 
 
 def _is_float(value: object) -> TypeGuard[torch.Tensor]:

@@ -76,7 +76,7 @@ def state_text(paths: Sequence[Path], line: int, resolver: SettingsResolver) -> 
     """
     Return what the analysis knows at a line of a file.
 
-    Raises: `click.UsageError` unless there is one path, that of a file.
+    Raises: `click.UsageError` unless there is one path, that of a file with valid syntax.
     """
     if len(paths) != 1 or not paths[0].is_file():
         msg = "--dump-state needs exactly one file"
@@ -86,7 +86,11 @@ def state_text(paths: Sequence[Path], line: int, resolver: SettingsResolver) -> 
     from inplace_lint.driver.dump_state import state_at  # noqa: PLC0415
 
     settings = resolver.settings_of(paths[0])
-    return state_at(paths[0], line, Options(versions_of(settings), own=settings.own_facts))
+    try:
+        return state_at(paths[0], line, Options(versions_of(settings), own=settings.own_facts))
+    except SyntaxError as error:
+        msg = "the file has a syntax error"
+        raise click.UsageError(msg) from error
 
 
 def _toml(value: object) -> str:

@@ -19,6 +19,7 @@ from inplace_lint.domain.values import Const, Three, Value
 
 Groups = tuple[tuple[str, ...], ...]  # the names that each axis is made of; none for one of size 1
 _DOTS = "..."
+_ONE = ""  # beside `...` in brackets, which are one axis: `(...)` is no `...`
 _PART = re.compile(r"\.\.\.|[^\s()]+|[()]")
 
 
@@ -43,7 +44,7 @@ def _side(text: str) -> Groups:
         if part == "(":
             inner = []
         elif part == ")":
-            found.append(tuple(inner or ()))
+            found.append((_DOTS, _ONE) if inner == [_DOTS] else tuple(inner or ()))
             inner = None
         elif inner is None:
             found.append(names)
@@ -53,7 +54,7 @@ def _side(text: str) -> Groups:
 
 
 def _names(side: Groups) -> list[str]:
-    return [name for group in side for name in group]
+    return [name for group in side for name in group if name != _ONE]
 
 
 def turns(pattern: Value | None) -> Three:
@@ -106,7 +107,7 @@ def views(pattern: Value | None, axes: Axes | None, length: Callable[[str], Size
     new = _new(sides, length)
     if named is None:  # axes that are not neighbours are no axis of a dense tensor
         order = _names(sides[0])
-        old = [tuple(name for name in group if name not in new or new[name][0].size != 1) for group in merged]
+        old = [tuple(one for one in _names((group,)) if one not in new or new[one][0].size != 1) for group in merged]
         return None if all(_are_neighbours(group, order) for group in old if len(group) > 1) else False
     answers = [shape.merge(_of_group(group, named | new))[1] for group in merged]
     return False if False in answers else None if None in answers else True
@@ -123,7 +124,7 @@ def rearranged(pattern: Value | None, axes: Axes | None, length: Callable[[str],
     sides = groups(pattern)
     named = None if sides is None else _named(sides[0], axes, length)
     if sides is None or named is None:
-        return None if sides is None or _DOTS in _names(sides[1]) else (Axis(None),) * len(sides[1])
+        return None if sides is None or (_DOTS,) in sides[1] else (Axis(None),) * len(sides[1])
     found: list[Axis] = []
     for group in sides[1]:
         inner = _of_group(group, named | _new(sides, length))
@@ -132,7 +133,7 @@ def rearranged(pattern: Value | None, axes: Axes | None, length: Callable[[str],
 
 
 def _of_group(group: tuple[str, ...], named: dict[str, Axes]) -> Axes:
-    return tuple(axis for name in group for axis in named[name])
+    return tuple(axis for name in _names((group,)) for axis in named[name])
 
 
 def _merged(axes: Axes) -> Axis:

@@ -266,6 +266,8 @@ NAMED: Trait[SymId, tuple[tuple[str, Value], ...]] = Trait(
 )
 PASSED_ON: Trait[SymId, bool] = Trait("passed on", Owner.SYMBOL)
 FED: Trait[SymId, bool] = Trait("a parameter that was passed whole to an unknown call", Owner.SYMBOL, derived=True)
+# Of an array: whether it certainly has axes (True), or is a tuple of such.
+AXES: Trait[SymId, bool] = Trait("is an array with axes, or a tuple of these", Owner.SYMBOL)
 ITEMS: Trait[SymId, tuple[tuple[Value, Value], ...]] = Trait("items", Owner.SYMBOL)
 UNKNOWN_ATTRIBUTE: Trait[tuple[SymId, str], Value] = Trait("attribute of an unknown", Owner.SYMBOL)
 SIZES: Trait[SymId, tuple[Size, ...]] = Trait("sizes", Owner.SYMBOL)

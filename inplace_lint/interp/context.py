@@ -32,10 +32,11 @@ from inplace_lint.workspace.module_store import Project, alone
 
 
 class Declared(NamedTuple):
-    """What a program declares of an operator that it registers, and what that assumes."""
+    """What a program declares of an operator that it registers, what that assumes, and what is written in any case."""
 
     op: Op
     doubt: frozenset[str] = frozenset()
+    written: frozenset[str] = frozenset()
 
 
 Observer = Callable[..., None]  # of the interpreter, frame, state and statement

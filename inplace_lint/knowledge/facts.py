@@ -73,7 +73,8 @@ class Framework(Struct, frozen=True):
     `fed` are called on comes from a data loader. `names` are those of a program's own variables and
     functions that mean something, each with the reason: `*_` stands for all that end in an underscore. `infers` are
     likewise names of functions that are called when nothing is trained any more. `arrays` are
-    libraries that know nothing of the framework: what they return is no tensor, and carries no gradient. `neutral` are
+    libraries that know nothing of the framework: what they return is no tensor, and carries no gradient. `axes` are
+    their functions that return an array with axes, each with what has to be passed for that. `neutral` are
     libraries whose decorators and contexts run the code unchanged and leave gradients as they are, `testing` the
     modules that only tests import.
     `indices` are arguments of ops that take whole numbers or flags, `bitwise` are ops all of whose operands are such,
@@ -144,6 +145,7 @@ class Framework(Struct, frozen=True):
     nodes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     infers: Mapping[str, str] = field(default_factory=dict)
     arrays: frozenset[str] = frozenset()
+    axes: Mapping[str, str] = field(default_factory=dict)
     neutral: frozenset[str] = frozenset()
     testing: frozenset[str] = frozenset()
     indices: frozenset[str] = frozenset()

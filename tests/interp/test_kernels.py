@@ -145,6 +145,14 @@ def test_what_depends_on_a_flag_that_is_not_known_is_assumed(store: str, constex
     assert assumed("True") == [()]
 
 
+def test_what_a_flag_makes_a_kernel_store_is_written_by_the_same_launch_as_the_rest() -> None:
+    """A kernel is given one tensor twice: none of its stores is before it reads the other pointer."""
+    store = "    if INPLACE:\n        tl.store(out_ptr + offsets, x)\n    tl.store(x_ptr + offsets, x)"
+    program = CONDITIONAL.format(store=store, launch="[(1,)](x, out, same, 4, input())", default="")
+    program = program.replace("kernel[", "same = x\nkernel[")
+    assert [one.code for one in check_file("a.py", program, Options()).findings] == ["IPL302"]
+
+
 def test_what_both_sides_of_a_flag_store_to_is_certain() -> None:
     sides = "    if INPLACE:\n        tl.store(x_ptr + offsets, x)\n    else:\n        tl.store(x_ptr + offsets, x * 2)"
     program = CONDITIONAL.format(store=sides, launch="[(1,)](x, out, 4, 4, input())", default="")

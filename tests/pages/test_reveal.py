@@ -103,6 +103,8 @@ def test_a_line_that_no_path_runs_is_said_to_be_so(path: str) -> None:
 
 def test_a_state_is_printed_of_one_file_only(path: str) -> None:
     assert dumped(path, path, "--dump-state", "8") == "--dump-state needs exactly one file"
+    Path("wrong.py").write_text("import torch\nx = (\n", encoding="utf-8")
+    assert dumped("wrong.py", "--dump-state", "2") == "the file has a syntax error"
 
 
 def test_the_option_is_hidden() -> None:

@@ -12,14 +12,14 @@ from msgspec.structs import replace
 from inplace_lint.domain import origins, traits, unknown_history
 from inplace_lint.domain.heap import DictObject, ListObject
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Bound, Closure, NodeId, Ref, Sym, Value
+from inplace_lint.domain.values import NONE, Bound, Closure, Dotted, NodeId, Ref, Sym, Value
 from inplace_lint.interp.call import module_registry
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import module_methods, opaque_modules, optimizers, state_dict
 from inplace_lint.interp.outcome import Results
 from inplace_lint.interp.pylib import command_line
-from inplace_lint.interp.transfer import materialise
+from inplace_lint.interp.transfer import index, materialise
 from inplace_lint.ir import nodes as ir
 
 _LEAVES = "an unknown call leaves what a module keeps as it is"
@@ -55,7 +55,7 @@ def unknown_call(
     materialise.remember_history(
         state, result, function, replace(arguments, positional=(*arguments.positional, *made)), site
     )
-    _note_given(state, result, arguments)
+    _note_given(interp, state, function, arguments, result)
     interp.listeners.called(frame, state, function, arguments, result, site)
     if state.modes.grad is False and any(_is_tensor(state, value) for value in arguments.positional):
         state.set_trait(traits.NO_GRADIENT, result.id, True)
@@ -65,8 +65,11 @@ def unknown_call(
     return [(state, result)]
 
 
-def _note_given(state: State, result: Sym, arguments: Arguments) -> None:
-    """Record the one module that an unknown call was given, and the tensors that its result may have as attributes."""
+def _note_given(interp: Interpreter, state: State, function: Value, arguments: Arguments, result: Sym) -> None:
+    """Record the one module that an unknown call was given, the tensors that its result may have, and its axes."""
+    says = interp.context.default().framework.axes.get(function.name) if isinstance(function, Dotted) else None
+    if says is not None:
+        index.note_axes(state, says, arguments, result)
     named = tuple([(name, value) for name, value in arguments.keywords if state.tensor(value) is not None])
     if named:
         state.set_trait(traits.NAMED, result.id, named)

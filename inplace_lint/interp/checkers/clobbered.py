@@ -97,8 +97,8 @@ def _report(
     together: bool = False,
     within: bool = False,
 ) -> None:
-    if write.doubt | tensor.doubt or _keeps_values(call, write):
-        return  # whether they share memory at all is not known, or the values are as they were
+    if write.doubt | tensor.doubt or _keeps_values(call, write) or _left_out(call, write):
+        return  # whether they share memory at all is not known, or the values that are read are as they were
     assumptions = call.state.assumptions | write.assumptions
     read = call.touch(part, expr, tensor)
     call.state.report(Clobbered(call.facts.framework.name, write.touch, read, other, assumptions, together, within))
@@ -109,6 +109,26 @@ def _keeps_values(call: Call, write: Write) -> bool:
     forms = call.facts.forms(write.touch.op.removesuffix("_")) if write.touch.op.endswith("_") else ()
     results = [fact for form in forms for fact in form.returns]
     return bool(results) and all(one.kind is Result.VIEW and one.moves is Moves.ALL for one in results)
+
+
+def _left_out(call: Call, write: Write) -> bool:
+    """Check whether a mask said what to write, and its negation what to read: `out[mask] = 0; rest = x[~mask]`."""
+    frame, site = call.frame, write.touch.site
+    if frame.closure is None or (site.place.slice, site.caller) != (frame.slice, frame.caller):
+        return False
+    written = read = None
+    for node in walk(frame.closure.function.body):
+        if isinstance(node, ir.Subscript):
+            written = node.key if node.at == site.place.at else written
+            read = node.key if node.at == call.at else read
+    match written, read:
+        case (ir.Name(_, mask), ir.Unary(_, "~", ir.Name(_, other))) | (
+            ir.Unary(_, "~", ir.Name(_, mask)),
+            ir.Name(_, other),
+        ):
+            return mask == other and (call.state.bound_at((frame.env.id, mask)) or 0) < write.clock
+        case _:
+            return False
 
 
 def _check(call: Call, part: str, expr: ir.Name, ref: Ref, tensor: Tensor) -> None:

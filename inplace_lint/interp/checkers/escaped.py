@@ -142,9 +142,9 @@ def is_blank(call: Call, tensor: Tensor, *, zero: bool = False) -> bool:
     return made is not None and (made.op in framework.blank or (zero and made.op in framework.zeroed))
 
 
-def fills(call: Call, tensor: Tensor, write: Write) -> bool:
-    """Check whether a write is the first to memory that was made without values: no value is lost."""
-    return call.state.storages[tensor.storage].writes[0] == write and is_blank(call, tensor)
+def was_blank(call: Call, tensor: Tensor, since: int) -> bool:
+    """Check whether nothing had been written yet, at a time, to memory that was made without values."""
+    return call.state.storages[tensor.storage].writes[0].clock > since and is_blank(call, tensor)
 
 
 def _is_own_copy(call: Call, tensor: Tensor) -> bool:

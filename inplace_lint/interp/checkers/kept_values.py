@@ -220,7 +220,7 @@ def _check_kept(
                 if how is traits.STATE_OF
                 else write.tensor == ref
                 and _through_a_variable(state, write)
-                and not (_is_for_container(call, write, tensor) or escaped.fills(call, tensor, write))
+                and not (_is_for_container(call, write, tensor) or escaped.was_blank(call, tensor, kept.clock))
             ):
                 assumptions = state.assumptions | write.assumptions | write.doubt
                 read = call.touch(part, expr, tensor)

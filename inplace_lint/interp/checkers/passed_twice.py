@@ -59,7 +59,7 @@ def _earlier(call: Call, name: str, tensor: Tensor) -> Write | None:
     since = state.bound_at((frame.env.id, name)) or 0
     for known in writes:
         site = known.touch.site
-        same = known.clock < since and site.place.slice == frame.slice and site.caller is not None
+        same = known.clock < since and site.place.slice == frame.slice and (frame.env.id, name) not in known.names
         if not same or site.caller is None or site.caller.caller != frame.caller.caller or known.touch.flag is not None:
             continue
         held = [one for one in known.names & frame.passed[name] if (state.bound_at(one) or since) < known.clock]

@@ -182,6 +182,32 @@ def may_be(state: State, value: Sym, constant: Value) -> bool:
     return True
 
 
+def counts_results(state: State) -> bool:
+    """
+    Check whether a condition of this path compares what a function of a library returned, or how much that is.
+
+        rank = len(tree.leaves(list(x.shape)))      # of one `x` this is one number only, which is not known here
+        return x.view(-1) if rank <= 1 else x.view(-1, x.shape[-1])
+    """
+    return any(
+        _is_result(state, side)
+        for key, _ in _learned(state)
+        if isinstance(key, tuple) and key[0] is origins.COMPARE
+        for side in key[2:]
+    )
+
+
+def _is_result(state: State, value: object) -> bool:
+    """Check whether a value is what a function of a library returned, or the length of that."""
+    match state.symbols.key(value) if isinstance(value, Sym) else None:
+        case (origins.BUILTIN, "len", _, (inner,), *_):
+            return _is_result(state, inner)
+        case (origins.RESULT, Dotted(), *_) | (origins.CALL, str(), *_):
+            return True
+        case _:
+            return False
+
+
 def takes_text(state: State) -> bool:
     """Check whether this path holds because an unknown value is a certain text."""
     for key, side in _learned(state):

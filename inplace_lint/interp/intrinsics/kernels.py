@@ -60,15 +60,11 @@ def _launch(act: IntrinsicCall) -> Results:
     rest = given.rest()
     name = f"{act.form.name.removesuffix(_RUN)}.{kernel.function.qualname}"
     stored, perhaps = _stored(act, kernel, rest)
-    results: Results = [(act.state, NONE)]
-    if stored:
-        act.interp.context.operators[name] = Declared(_op(name, kernel, stored))
-        results = act.interp.apply_op(act.frame, act.state, name, rest, act.at)
-    if perhaps:
-        doubt = frozenset({f"a flag that is not known makes `{kernel.function.qualname}` store"})
-        act.interp.context.operators[name] = Declared(_op(name, kernel, perhaps), doubt)
-        results = [pair for state, _ in results for pair in act.interp.apply_op(act.frame, state, name, rest, act.at)]
-    return results
+    if not stored | perhaps:
+        return [(act.state, NONE)]
+    doubt = frozenset({f"a flag that is not known makes `{kernel.function.qualname}` store"} if perhaps else ())
+    act.interp.context.operators[name] = Declared(_op(name, kernel, stored | perhaps), doubt, frozenset(stored))
+    return act.interp.apply_op(act.frame, act.state, name, rest, act.at)
 
 
 def _op(name: str, kernel: Closure, stored: Collection[str]) -> Op:

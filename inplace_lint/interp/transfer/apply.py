@@ -73,7 +73,7 @@ def call_op(
     if call is None:
         return _misfit(interp, frame, state, name, forms, arguments, at, instance)
     if own is not None:
-        call.doubt |= own.doubt
+        call.doubt, call.written = call.doubt | own.doubt, call.written | own.written
     after = _run(call)
     if call.binding.rates and call.binding.may_write_at_a_rate():
         _note_rates(interp, frame, state, call, at)

@@ -113,13 +113,15 @@ def of_view(binding: Binding, fact: ReturnFact, source: Tensor) -> Kind:
 
 def of_request(binding: Binding) -> Kind | None:
     """
-    Return the dtype that a `dtype` argument requests; None if there is none.
+    Return the dtype that a `dtype` argument requests, or one in the place of a shape; None if there is none.
 
     One that a text chose is unknown: `DTYPES[header["dtype"]]` is that of the path, which the data may never take.
     """
     given = [binding.values[name] for name in ("dtype", "args") if name in binding.given]
     flat = [item for value in given for item in (value.items if isinstance(value, Tuple) else (value,))]
-    for value in flat:
+    sizes = binding.values.get("shape")
+    asked = [size for size in sizes.items if isinstance(size, Dotted)] if isinstance(sizes, Tuple) else []
+    for value in (*flat, *asked):
         kind = named(value)
         if kind is not None:
             chosen = isinstance(binding.exprs.get("dtype"), ir.Name | ir.Subscript)

@@ -5,14 +5,16 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
-from inplace_lint.domain import origins, products
+from inplace_lint.domain import origins, products, traits
 from inplace_lint.domain.heap import ListObject, Part, Step, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Const, Ref, SliceValue, Sym, Three, Tuple, Value
+from inplace_lint.interp.frame import Arguments
 
 DOTS = Const(...)
 WHOLE = SliceValue(NONE, NONE, NONE)
 ADDED = "None"  # the op of a step that only adds axes
+_ARRAY, _TUPLE = "array", "tuple"
 
 
 def takes_all(index: Value) -> bool:
@@ -78,8 +80,43 @@ def copies(state: State, index: Value) -> bool:
         return isinstance(index.value, bool)
     tensor = state.tensor(index)
     if tensor is None:
-        return is_list(state, index) or _is_compared(state, index)
+        return is_list(state, index) or _is_compared(state, index) or has_axes(state, index)
     return tensor.sure and (tensor.dtype == "bool" or (tensor.rank or 0) > 0)
+
+
+def note_axes(state: State, says: str, arguments: Arguments, result: Sym) -> None:
+    """
+    Remember that a call returned an array with axes, as an index positions or a mask: what they take is a copy.
+
+        rows = np.arange(4)                 # says "array"
+        rows = np.random.choice(10, 4)      # says "size 1": a number without this argument, which may be positional
+        rows, columns = np.nonzero(mask)    # says "tuple"
+        rows, columns = np.where(mask)      # says "tuple 1": with one argument only
+    """
+    name, _, number = says.partition(" ")
+    if name == _TUPLE:
+        if not number or len(arguments.values) == int(number):
+            state.set_trait(traits.AXES, result.id, False)
+        return
+    given = arguments.positional[int(number) :][:1] if number else ()
+    passed = (*given, *(value for key, value in arguments.keywords if key == name))
+    if name == _ARRAY or any(value != NONE for value in passed):
+        state.set_trait(traits.AXES, result.id, True)
+
+
+def has_axes(state: State, value: object) -> bool:
+    """Check whether an index certainly is an array with axes: one of positions, or a mask."""
+    if not isinstance(value, Sym) or value.kind != "array":
+        return False
+    match state.symbols.key(value):
+        case (origins.ITEM, Sym() as outer, index):
+            if state.trait(traits.AXES, outer.id) is False:
+                return isinstance(index, Const)
+            return has_axes(state, outer) and (isinstance(index, SliceValue) or has_axes(state, index))
+        case (origins.BINARY | origins.ARITHMETIC, _, left, right):
+            return has_axes(state, left) or has_axes(state, right)
+        case _:
+            return state.trait(traits.AXES, value.id) is True
 
 
 def is_list(state: State, index: Value) -> bool:
@@ -107,7 +144,7 @@ def is_basic_index(state: State, value: Value) -> bool | None:
     if isinstance(value, Sym):
         if state.tensor(value) is not None or value.kind in {"tensor", "sequence"} or _is_compared(state, value):
             return False
-        return True if value.kind == "number" else None
+        return True if value.kind == "number" else False if has_axes(state, value) else None
     return not isinstance(value, Ref)
 
 

@@ -19,6 +19,7 @@ from inplace_lint.core.event import Accepted, Failure, Ignored, Refused, Spellin
 from inplace_lint.domain import shape, traits, used_gradients
 from inplace_lint.domain.heap import Broken, Names, Save, Tensor, View, Write
 from inplace_lint.domain.values import NONE, Const, NodeId, Ref, Three, Value
+from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.expr import annotated, operators
 from inplace_lint.interp.frame import Variable
 from inplace_lint.interp.intrinsics import opaque_modules, transforms
@@ -249,7 +250,8 @@ def _brings_axes(call: Call, fact: WriteFact, tensor: Tensor) -> bool:
     if tensor.sizes is None or fact.to != call.binding.op.args[0].name:
         return False
     operands = [operand for name in call.binding.given - {fact.to} for _, operand in call.binding.tensors(name)]
-    return any(shape.outgrows(operand.sizes, tensor.sizes) for operand in operands if operand.sizes is not None)
+    grows = any(shape.outgrows(operand.sizes, tensor.sizes) for operand in operands if operand.sizes is not None)
+    return grows and not path_condition.counts_results(call.state)  # on these, axes may be counted
 
 
 def _another_kind(call: Call, fact: WriteFact, tensor: Tensor) -> Failure | None:
