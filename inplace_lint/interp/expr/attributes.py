@@ -271,9 +271,8 @@ def special(
 def _of_mapping(state: State, value: Ref, name: str) -> Builtin | None:
     """Return a method of the dict behind an object whose class derives from one."""
     mapping = state.trait(traits.MAPPING, value.id)
-    return (
-        None if mapping is None or name == "__setattr__" or not hasattr(OrderedDict, name) else Builtin(name, mapping)
-    )
+    none = mapping is None or name == "__setattr__" or not hasattr(OrderedDict, name)
+    return None if none else Builtin(name, mapping)
 
 
 def _by_getattr(interp: Interpreter, state: State, value: Ref, instance: Instance, name: str) -> Value:
@@ -297,14 +296,16 @@ def _by_getattr(interp: Interpreter, state: State, value: Ref, instance: Instanc
 def own_attribute(interp: Interpreter, state: State, cls: ClassValue, name: str) -> Value | None:
     """Return what the body of a class binds a name to."""
     slice_ = cls.methods.get(name)
-    if slice_ is not None:
-        method = closures.method(interp, state, cls, name, slice_)
-        if method is not None:
-            return method
-    scope = state.heap[interp.class_body(state, cls).id]
+    method = None if slice_ is None else closures.method(interp, state, cls, name, slice_)
+    if method is not None and name not in interp.context.exchanged:
+        return method
+    body = interp.class_body(state, cls)
+    scope = state.heap[body.id]
     assert isinstance(scope, Names)
-    found = scope.values.get(name)
-    return replace(found, owner=cls, env=cls.env) if isinstance(found, Closure) and found.owner is None else found
+    found = scope.values.get(name, method)
+    if not isinstance(found, Closure) or found.owner is not None:
+        return found
+    return replace(found, owner=cls, env=cls.env if found.env == body else found.env)
 
 
 def _bound(interp: Interpreter, frame: Frame, state: State, value: Value, found: Value, at: int) -> Results:
@@ -315,9 +316,8 @@ def _bound(interp: Interpreter, frame: Frame, state: State, value: Value, found:
         if found.wrapper == "property":
             return interp.call(frame, state, Bound(value, found), Arguments(), at)
         return [(state, Bound(value, found))]
-    if isinstance(found, Dotted) and is_method(interp, found.name):
-        return [(state, Bound(value, found))]
-    return [(state, found)]
+    binds = isinstance(found, Dotted) and is_method(interp, found.name)
+    return [(state, Bound(value, found) if binds else found)]
 
 
 def _of_class(interp: Interpreter, state: State, cls: ClassValue, name: str) -> Results:
@@ -382,8 +382,8 @@ def set_(
     elif isinstance(receiver, Sym):
         state.set_trait(traits.UNKNOWN_ATTRIBUTE, (receiver.id, name), value)
     elif isinstance(receiver, ClassValue):
-        env = interp.class_body(state, receiver)
-        state.bind(env, name, value)
+        interp.context.exchanged.update({name} & receiver.methods.keys())
+        state.bind(interp.class_body(state, receiver), name, value)
     return [state]
 
 
