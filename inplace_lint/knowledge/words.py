@@ -218,6 +218,7 @@ INTRINSICS = frozenset({
     "call_module", "call_part", "checkpoint", "children", "compile", "compile_module", "configured", "container",
     "container_append", "container_extend", "container_insert", "container_items", "container_joined",
     "container_keys",
+    "container_repeated",
     "container_update", "container_values", "converted", "decorator", "default_dtype", "detach_", "engine", "eval",
     "extension",
     "forward_hook", "forward_pre_hook", "grad", "grad_enabled", "gradient", "gradient_hook", "helper",

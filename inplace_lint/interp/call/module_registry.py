@@ -27,6 +27,7 @@ from inplace_lint.interp.transfer import dtypes, no_gradient
 from inplace_lint.ir import nodes as ir
 
 _TRAINS = "trainable"
+_MOST_MODULES = 64  # of a container that an operator repeats
 
 
 def parts(state: State, value: Value, seen: set[int] | None = None) -> Iterator[tuple[str, Ref]]:
@@ -313,6 +314,19 @@ def _container_joined(act: IntrinsicCall) -> Results:
     return [(act.state, act.state.new(replace(instance, children=act.state.new(items))))]
 
 
+def _container_repeated(act: IntrinsicCall) -> Results:
+    """Return a new container with the modules of one, as often as a number says: all turns call the same ones."""
+    receiver, times = act.receiver(), act.positional(1)
+    instance = act.state.instance(receiver) if receiver is not None else None
+    if instance is None or instance.children is None:
+        return [(act.state, act.unknown())]
+    known = module_containers.children(act.state, instance)
+    number = times.value if isinstance(times, Const) and isinstance(times.value, int) else None
+    items = tuple(value for _, value in known.pairs) * (2 if number is None else number)
+    listed = ListObject(items[:_MOST_MODULES], known.exact and number is not None and len(items) <= _MOST_MODULES)
+    return [(act.state, act.state.new(replace(instance, children=act.state.new(listed))))]
+
+
 def construct_special(interp: Interpreter, state: State, cls: ClassValue, arguments: Arguments) -> Results | None:
     """Construct a named tuple or look up a member of an enumeration; None for any other class."""
     member = enums.construct(interp, state, cls, arguments)
@@ -365,6 +379,7 @@ INTRINSICS: dict[str, Callable[[IntrinsicCall], Results]] = {
     "container_insert": _container_add,
     "container_items": _container_pairs,
     "container_joined": _container_joined,
+    "container_repeated": _container_repeated,
     "container_values": _container_pairs,
     "container_keys": _container_pairs,
     "container_update": _container_update,
