@@ -233,8 +233,8 @@ INTRINSICS = frozenset({
     "passed_on", "register_buffer", "register_parameter", "reparametrized",
     "requires_grad_", "reset_parameters", "retain_grad", "save_for_backward",
     "save_state", "scaler",
-    "scaler_scale", "scaler_step", "script", "state_dict", "swap", "template", "train", "transform", "unknown_value",
-    "variable", "with_gradient", "zero_module",
+    "scaler_scale", "scaler_step", "script", "set_attribute", "state_dict", "swap", "template", "train", "transform",
+    "unknown_value", "variable", "with_gradient", "zero_module",
 })  # fmt: skip
 ACTS = INTRINSICS | {f"mode:{mode}{setting}" for mode in MODES for setting in ("", "=True", "=False")}
 # What the acts begin with of calls that make an operator, or a kernel, of a function, or a part of one.

@@ -373,6 +373,7 @@ INTRINSICS: dict[str, Callable[[IntrinsicCall], Results]] = {
     "register_buffer": _register("buffer"),
     "register_parameter": _register("parameter"),
     "add_module": _register("module"),
+    "set_attribute": _register("attribute"),
     "apply_function": _apply,
     "container_append": _container_add,
     "container_extend": _container_add,
