@@ -252,6 +252,7 @@ REGISTRY: Trait[RefId, tuple[str, str]] = Trait(
     "belongs to a name of a module, which other files may fill", Owner.OBJECT
 )
 CACHED: Trait[RefId, Cached] = Trait("is returned by later calls of a function", Owner.OBJECT)
+PARTS_OF: Trait[RefId, Ref] = Trait("names the modules of a module", Owner.OBJECT)
 REFUSED: Trait[tuple[RefId, str], bool] = Trait("refused", Owner.OBJECT)
 
 # Of unknown values: keyed by symbol.

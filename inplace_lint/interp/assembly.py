@@ -22,7 +22,7 @@ from inplace_lint.interp.checkers.kept import models, together
 from inplace_lint.interp.checkers.opportunities import Opportunities
 from inplace_lint.interp.context import Context
 from inplace_lint.interp.control import iteration, statements
-from inplace_lint.interp.expr import assignment, attributes, expressions, subscripts
+from inplace_lint.interp.expr import assignment, attribute_targets, attributes, expressions, subscripts
 from inplace_lint.interp.fuel import Fuel
 from inplace_lint.interp.transfer import apply
 
@@ -59,7 +59,7 @@ class TapeInterpreter:
     construct_pending = instances.construct_pending
     apply_op = apply.call_op
     get_attribute = attributes.get
-    set_attribute = attributes.set_
+    set_attribute = attribute_targets.set_
     lookup = attributes.lookup
     special_method = attributes.special
     get_item = subscripts.get

@@ -52,10 +52,10 @@ class Context(Struct):
     `running` are the names whose statements are being
     run, `under_way` the statements that the script runs in order, and `coverage` the sides of conditions that paths
     took. `constructed` are the arguments on which the program constructs each class, `orders` and `fields` its method
-    resolution order and the fields of a dataclass, and `bound` the variables of
-    modules that the current entry point has read. `observed` is how entry points call functions. `effects` is what
-    the file may write, once that is known; `ran` is what
-    each entry point did; `part` are those to run after an edit, None for all. The `observer` is called before each
+    resolution order and the fields of a dataclass, `exchanged` the names of methods that classes were given anew, and
+    `bound` the variables of modules that the current entry point has read. `observed` is how entry points call
+    functions. `effects` is what the file may write, once that is known; `ran` is what each entry point did; `part` are
+    those to run after an edit, None for all. The `observer` is called before each
     statement.
     """
 
@@ -78,6 +78,7 @@ class Context(Struct):
     bound: list[tuple[str, str]] = field(default_factory=list)
     orders: dict[int, tuple[ClassValue, list[Value]]] = field(default_factory=dict)
     fields: dict[int, tuple[ClassValue, dict[str, Expr | None]]] = field(default_factory=dict)
+    exchanged: set[str] = field(default_factory=set)
     observed: ObservedCalls = field(default_factory=ObservedCalls)
     coverage: Coverage = field(default_factory=Coverage)
     listing: dict[tuple[Slice, str], tuple[Expr, ...]] = field(default_factory=dict)

@@ -217,8 +217,8 @@ INTRINSICS = frozenset({
     "add_module", "apply_custom", "apply_function", "backward", "backward_hook", "backward_of", "buffer", "buffers",
     "call_module", "call_part", "checkpoint", "children", "compile", "compile_module", "configured", "container",
     "container_append", "container_extend", "container_insert", "container_items", "container_joined",
-    "container_keys",
-    "container_update", "container_values", "converted", "decorator", "default_dtype", "detach_", "engine", "eval",
+    "container_keys", "container_method", "container_repeated", "container_update",
+    "container_values", "converted", "decorator", "default_dtype", "detach_", "engine", "eval",
     "extension",
     "forward_hook", "forward_pre_hook", "grad", "grad_enabled", "gradient", "gradient_hook", "helper",
     "inference_enabled", "itself",
@@ -230,10 +230,10 @@ INTRINSICS = frozenset({
     "operator_impl", "optimizer", "optimizer_step",
     "optimizer_zero", "parameter", "parameter_options", "parameters",
     "passed_on", "register_buffer", "register_parameter", "reparametrized",
-    "requires_grad_", "reset_parameters", "retain_grad", "save_for_backward",
+    "requires_grad_", "set_submodule", "reset_parameters", "retain_grad", "save_for_backward",
     "save_state", "scaler",
-    "scaler_scale", "scaler_step", "script", "state_dict", "swap", "template", "train", "transform", "unknown_value",
-    "variable", "with_gradient", "zero_module",
+    "scaler_scale", "scaler_step", "script", "set_attribute", "state_dict", "swap", "template", "train", "transform",
+    "unknown_value", "variable", "with_gradient", "zero_module",
 })  # fmt: skip
 ACTS = INTRINSICS | {f"mode:{mode}{setting}" for mode in MODES for setting in ("", "=True", "=False")}
 # What the acts begin with of calls that make an operator, or a kernel, of a function, or a part of one.

@@ -125,6 +125,27 @@ def put(state: State, container: Ref, name: object, value: Value) -> None:
         state.put(instance.children, DictObject({**before, name: value}, inner.exact))
 
 
+def drop(state: State, instance: Instance, name: str) -> None:
+    """Take a module out of a container by its name."""
+    inner = state.object(instance.children) if instance.children is not None else None
+    if instance.children is None or not isinstance(inner, ListObject | DictObject):
+        return
+    found = children(state, instance)
+    kept = {key: value for key, (own, value) in zip(_keys(inner), found.pairs, strict=True) if own != name}
+    made = replace(inner, items=tuple(kept.values()) if isinstance(inner, ListObject) else kept)
+    state.put(instance.children, made)
+
+
+def _keys(inner: ListObject | DictObject) -> list[object]:
+    return [*inner.items] if isinstance(inner, DictObject) else [*range(len(inner.items))]
+
+
+def maps(interp: Interpreter, state: State, instance: Instance) -> bool:
+    """Check whether a container is one of names to modules, whose iteration gives the names."""
+    named = instance.children is not None and isinstance(state.object(instance.children), DictObject)
+    return named and interp.lookup(state, instance.cls, "keys") is not None
+
+
 def condensed(state: State, items: tuple[Value, ...]) -> tuple[Value, ...]:
     """
     Keep two of each run of similar modules: further ones behave like the second.

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from msgspec.structs import replace
 
 from inplace_lint.domain import origins, traits
-from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor
+from inplace_lint.domain.heap import Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, ClassValue, Const, Dotted, Ref, Sym, Tuple, Value
 from inplace_lint.interp.call import enums, module_containers
@@ -264,62 +264,6 @@ def _requires_grad(act: IntrinsicCall) -> Results:
     return [(act.state, act.positional(0))]
 
 
-def _container_add(act: IntrinsicCall) -> Results:
-    """Add one module, or those of an iterable, to a container; an insertion at an unknown position appends."""
-    receiver = act.receiver()
-    instance = act.state.instance(receiver) if receiver is not None else None
-    if receiver is not None and instance is not None:
-        if act.form.act == "container_append":
-            module_containers.extend(act.state, receiver, (act.positional(1),))
-        elif act.form.act == "container_extend":
-            found = act.interp.turns(act.frame, act.state, act.positional(1), None, act.at)
-            module_containers.extend(act.state, receiver, found.items, exact=found.exact)
-        else:
-            module_containers.insert(act.state, receiver, act.positional(1), act.positional(2))
-    return [(act.state, act.positional(0))]
-
-
-def _container_pairs(act: IntrinsicCall) -> Results:
-    """List the names, the modules, or both, of a container."""
-    instance = act.state.instance(act.positional(0))
-    if instance is None or instance.children is None:
-        return [(act.state, act.unknown())]
-    found = module_containers.children(act.state, instance)
-    part = {"container_keys": 0, "container_values": 1}.get(act.form.act)
-    pairs = list(zip(module_containers.keys(act.state, instance), (value for _, value in found.pairs), strict=True))
-    items = tuple(Tuple(pair) if part is None else pair[part] for pair in pairs)
-    return [(act.state, Tuple(items, found.exact))]
-
-
-def _container_update(act: IntrinsicCall) -> Results:
-    """Add named modules to a container: those of a dict, or of pairs."""
-    receiver, given = act.receiver(), act.positional(1)
-    more = act.state.object(given)
-    if receiver is not None and isinstance(more, DictObject):
-        for name, value in more.items.items():
-            module_containers.put(act.state, receiver, name, value)
-    elif receiver is not None:
-        for pair in act.interp.turns(act.frame, act.state, given, None, act.at).items:
-            match pair:
-                case Tuple((Const(str(name)), value)):
-                    module_containers.put(act.state, receiver, name, value)
-                case _:
-                    pass
-    return [(act.state, NONE)]
-
-
-def _container_joined(act: IntrinsicCall) -> Results:
-    """Return a new container with the modules of one, and those of an iterable behind them."""
-    receiver = act.receiver()
-    instance = act.state.instance(receiver) if receiver is not None else None
-    if instance is None or instance.children is None:
-        return [(act.state, act.unknown())]
-    known = module_containers.children(act.state, instance)
-    more = act.interp.turns(act.frame, act.state, act.positional(1), None, act.at)
-    items = ListObject((*(value for _, value in known.pairs), *more.items), known.exact and more.exact)
-    return [(act.state, act.state.new(replace(instance, children=act.state.new(items))))]
-
-
 def construct_special(interp: Interpreter, state: State, cls: ClassValue, arguments: Arguments) -> Results | None:
     """Construct a named tuple or look up a member of an enumeration; None for any other class."""
     member = enums.construct(interp, state, cls, arguments)
@@ -351,8 +295,20 @@ def _named_part(act: IntrinsicCall) -> Results:
     return [(act.state, found or act.unknown())]
 
 
+def _set_submodule(act: IntrinsicCall) -> Results:
+    """Set the sub-module of a dotted name."""
+    target, owner = act.value("target"), act.receiver() or NONE
+    path, _, name = (str(target.value) if isinstance(target, Const) else "").rpartition(".")
+    parent = dict(parts(act.state, owner)).get(path) if path else owner
+    if parent is None or not name:
+        return [(act.state, act.unknown())]
+    new = act.value("module")
+    return [(after, NONE) for after in act.interp.set_attribute(act.frame, act.state, parent, name, new, act.at)]
+
+
 INTRINSICS: dict[str, Callable[[IntrinsicCall], Results]] = {
     "named_part": _named_part,
+    "set_submodule": _set_submodule,
     "parameters": _listing(param=True, named=False),
     "named_parameters": _listing(param=True, named=True),
     "buffers": _listing(param=False, named=False),
@@ -366,15 +322,8 @@ INTRINSICS: dict[str, Callable[[IntrinsicCall], Results]] = {
     "register_buffer": _register("buffer"),
     "register_parameter": _register("parameter"),
     "add_module": _register("module"),
+    "set_attribute": _register("attribute"),
     "apply_function": _apply,
-    "container_append": _container_add,
-    "container_extend": _container_add,
-    "container_insert": _container_add,
-    "container_items": _container_pairs,
-    "container_joined": _container_joined,
-    "container_values": _container_pairs,
-    "container_keys": _container_pairs,
-    "container_update": _container_update,
     "layer_parameter": _new_parameter,
     "parameter_options": _parameter_options,
     "converted": _converted,

@@ -89,7 +89,9 @@ def run_try(interp: Interpreter, frame: Frame, state: State, node: ir.Try) -> Ou
         return _try(interp, frame, state, node)
     instead = imports.instead(node)
     if instead is not None:
-        return interp.execute(frame, state, instead.body)
+        outcomes = interp.execute(frame, state.fork(), instead.body)
+        if not all(imports.refuses(interp, frame, outcome.state, node) for outcome in outcomes):
+            return outcomes
     outcomes = _try(interp, frame, state, node)
     for outcome in outcomes:
         imports.forget(interp, frame, outcome.state, node)

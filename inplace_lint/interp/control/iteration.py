@@ -47,9 +47,8 @@ def _of_object(interp: Interpreter, frame: Frame, state: State, value: Value, ex
             return Items(tuple(of_key(key) for key in items), exact)
         case Instance() as instance if instance.children is not None:
             inner = module_containers.children(state, instance)
-            named = isinstance(state.object(instance.children), DictObject)
-            named = named and interp.lookup(state, instance.cls, "keys") is not None
-            children = module_containers.keys(state, instance) if named else [child for _, child in inner.pairs]
+            maps = module_containers.maps(interp, state, instance)
+            children = module_containers.keys(state, instance) if maps else [child for _, child in inner.pairs]
             return Items(tuple(children), inner.exact)
         case Instance():
             own = interp.special_method(frame, state, value, "__iter__", (), at)

@@ -14,7 +14,9 @@ import sys
 from collections.abc import Iterator
 
 from inplace_lint.domain import origins
+from inplace_lint.domain.heap import Names
 from inplace_lint.domain.state import State
+from inplace_lint.domain.values import Closure, Value
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.ir import nodes as ir
@@ -49,6 +51,32 @@ def instead(node: ir.Try) -> ir.Handler | None:
     """
     names = {name for part in node.body for name in _bound(part)}
     return next((one for one in node.handlers if any(not names.isdisjoint(_defines(part)) for part in one.body)), None)
+
+
+def refuses(interp: Interpreter, frame: Frame, state: State, node: ir.Try) -> bool:
+    """
+    Check whether all that a handler bound instead of the package does nothing but raise.
+
+        except ImportError:
+            def fused_norm(*args):
+                raise ImportError("build the kernels first")    # whoever gets further has the package
+    """
+    scope = state.heap[frame.env.id]
+    names = {name for part in node.body for name in _bound(part)}
+    found = [scope.values[name] for name in names if name in scope.values] if isinstance(scope, Names) else []
+    return bool(found) and all(_is_refusal(interp, state, value) for value in found)
+
+
+def _is_refusal(interp: Interpreter, state: State, value: Value) -> bool:
+    """Check whether a function raises whenever it is called, a class when it is constructed, an object when used."""
+    instance = state.instance(value)
+    cls, used = (value, ("__init__",)) if instance is None else (instance.cls, ("__getattr__", "__call__"))
+    called = [value] if isinstance(value, Closure) else [interp.lookup(state, cls, name) for name in used]
+    return any(isinstance(one, Closure) and _only_raises(one.function.body) for one in called)
+
+
+def _only_raises(body: tuple[ir.Stmt, ...]) -> bool:
+    return isinstance(body[-1], ir.Raise) and all(isinstance(one, ir.ExprStmt | ir.Assign) for one in body[:-1])
 
 
 def forget(interp: Interpreter, frame: Frame, state: State, node: ir.Try) -> None:

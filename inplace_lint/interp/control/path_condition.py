@@ -78,6 +78,8 @@ def _object_truth(state: State, ref: Ref) -> Three:
             return bool(items) or (False if exact else None)
         case Tensor():
             return state.truth((origins.TENSOR, ref.id))
+        case Instance(_, _, _, Ref() as children):  # as many as the modules in a container
+            return _object_truth(state, children)
         case Instance():
             return True
         case _:

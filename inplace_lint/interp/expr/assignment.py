@@ -20,7 +20,7 @@ from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Const, Ref, SliceValue, Tuple, Value, key_of, may_be_key
 from inplace_lint.interp.call import module_containers
 from inplace_lint.interp.control import iteration, path_condition
-from inplace_lint.interp.expr import environment, operators, subscripts
+from inplace_lint.interp.expr import attribute_targets, environment, operators, own_names, subscripts
 from inplace_lint.interp.frame import Frame, text_of
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.module_scope import module_env
@@ -193,23 +193,17 @@ def delete(interp: Interpreter, frame: Frame, state: State, target: ir.Expr) -> 
         case ir.Subscript(_, inner, index):
             for after, receiver in interp.evaluate(frame, state, inner)[:1]:
                 for last, place in interp.evaluate(frame, after, index)[:1]:
+                    if (owner := own_names.object_of(last, receiver)) is not None and isinstance(place, Const):
+                        attribute_targets.unset(last, owner, str(place.value))
                     _remove(last, receiver, path_condition.known(last, place))
         case ir.Attr(_, inner, name):
             for after, receiver in interp.evaluate(frame, state, inner)[:1]:
-                unset(after, receiver, name)
+                attribute_targets.unset(after, receiver, name)
         case ir.Sequence(_, _, items):
             for item in items:
                 delete(interp, frame, state, item)
         case _:
             pass
-
-
-def unset(state: State, receiver: Value, name: str) -> None:
-    """Remove an attribute from an object that has it."""
-    instance = state.instance(receiver)
-    if instance is not None and isinstance(receiver, Ref) and name in instance.attrs:
-        attrs = {other: value for other, value in instance.attrs.items() if other != name}
-        state.put(receiver, replace(instance, attrs=attrs))
 
 
 def _remove(state: State, receiver: Value, index: Value) -> None:

@@ -13,7 +13,6 @@ from collections.abc import Container
 
 from msgspec.structs import replace
 
-from inplace_lint.core.span import Place
 from inplace_lint.domain import origins, traits, unknown_history
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Names, Tensor
 from inplace_lint.domain.state import State
@@ -41,7 +40,7 @@ from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.expr import environment, own_names, tensor_attributes
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
-from inplace_lint.interp.intrinsics import kernels, opaque_modules, table
+from inplace_lint.interp.intrinsics import kernels, opaque_modules
 from inplace_lint.interp.outcome import Raised, Results
 from inplace_lint.interp.pylib import dataclass_fields, releases
 from inplace_lint.interp.transfer import dtypes, materialise
@@ -224,7 +223,9 @@ def _of_instance(
             for result in get(interp, frame, after, value, name, at)
         ]
     if name == interp.context.default().framework.parts and "training" in instance.attrs:
-        return [(state, state.new(DictObject(dict(module_registry.direct(state, instance)))))]
+        named = state.new(DictObject(dict(module_registry.direct(state, instance))))
+        state.set_trait(traits.PARTS_OF, named.id, value)
+        return [(state, named)]
     resolved = lookup(interp, state, instance.cls, name)
     if resolved is None:
         dunder = name.startswith("__") and name.endswith("__")
@@ -271,9 +272,8 @@ def special(
 def _of_mapping(state: State, value: Ref, name: str) -> Builtin | None:
     """Return a method of the dict behind an object whose class derives from one."""
     mapping = state.trait(traits.MAPPING, value.id)
-    return (
-        None if mapping is None or name == "__setattr__" or not hasattr(OrderedDict, name) else Builtin(name, mapping)
-    )
+    none = mapping is None or name == "__setattr__" or not hasattr(OrderedDict, name)
+    return None if none else Builtin(name, mapping)
 
 
 def _by_getattr(interp: Interpreter, state: State, value: Ref, instance: Instance, name: str) -> Value:
@@ -297,14 +297,16 @@ def _by_getattr(interp: Interpreter, state: State, value: Ref, instance: Instanc
 def own_attribute(interp: Interpreter, state: State, cls: ClassValue, name: str) -> Value | None:
     """Return what the body of a class binds a name to."""
     slice_ = cls.methods.get(name)
-    if slice_ is not None:
-        method = closures.method(interp, state, cls, name, slice_)
-        if method is not None:
-            return method
-    scope = state.heap[interp.class_body(state, cls).id]
+    method = None if slice_ is None else closures.method(interp, state, cls, name, slice_)
+    if method is not None and name not in interp.context.exchanged:
+        return method
+    body = interp.class_body(state, cls)
+    scope = state.heap[body.id]
     assert isinstance(scope, Names)
-    found = scope.values.get(name)
-    return replace(found, owner=cls, env=cls.env) if isinstance(found, Closure) and found.owner is None else found
+    found = scope.values.get(name, method)
+    if not isinstance(found, Closure) or found.owner is not None:
+        return found
+    return replace(found, owner=cls, env=cls.env if found.env == body else found.env)
 
 
 def _bound(interp: Interpreter, frame: Frame, state: State, value: Value, found: Value, at: int) -> Results:
@@ -317,9 +319,8 @@ def _bound(interp: Interpreter, frame: Frame, state: State, value: Value, found:
                     after.set_attribute(value, found.function.qualname.rpartition(".")[2], result)
             return results
         return [(state, found if found.wrapper == "static" else Bound(value, found))]
-    if isinstance(found, Dotted) and is_method(interp, found.name):
-        return [(state, Bound(value, found))]
-    return [(state, found)]
+    binds = isinstance(found, Dotted) and is_method(interp, found.name)
+    return [(state, Bound(value, found) if binds else found)]
 
 
 def _of_class(interp: Interpreter, state: State, cls: ClassValue, name: str) -> Results:
@@ -354,50 +355,3 @@ def _forward(interp: Interpreter, state: State, instance: Instance) -> Closure |
     framework = None if isinstance(instance.cls, Dotted) else interp.context.is_module(instance.cls)
     method = None if framework is None else lookup(interp, state, instance.cls, framework.calls)
     return method if isinstance(method, Closure) else None
-
-
-def set_(
-    interp: Interpreter, frame: Frame, state: State, receiver: Value, name: str, value: Value, at: int
-) -> list[State]:
-    """Run `receiver.name = value`."""
-    ref = state.ref(receiver)
-    if ref is None and isinstance(receiver, Sym):
-        asks = name == interp.context.default().framework.requires_grad
-        is_parameter = name == "data" and opaque_modules.is_parameter(state, receiver)
-        ref = materialise.materialise(interp, state, receiver) if asks or is_parameter else None
-    thing = state.object(ref) if ref is not None else None
-    if isinstance(value, Const) and value.value is True and value.origin is None:
-        value = Const(True, Place(frame.slice, at))  # findings show where a flag that decides on a write was set
-    if isinstance(thing, Tensor) and ref is not None:
-        return table.set_tensor_attribute(interp, frame, state, ref, thing, name, value, at)
-    if isinstance(thing, Instance) and ref is not None:
-        found = lookup(interp, state, thing.cls, name)
-        if isinstance(found, Closure) and found.wrapper == "property":
-            setter = lookup(interp, state, thing.cls, f"{name}.setter")
-            if not isinstance(setter, Closure):
-                return [state]
-            return [after for after, _ in interp.call(frame, state, Bound(ref, setter), Arguments((value,)), at)]
-        if not _set_item(interp, state, ref, thing, name, value):
-            state.set_attribute(ref, name, value)
-    elif isinstance(receiver, Sym):
-        state.set_trait(traits.UNKNOWN_ATTRIBUTE, (receiver.id, name), value)
-    elif isinstance(receiver, ClassValue):
-        env = interp.class_body(state, receiver)
-        state.bind(env, name, value)
-    return [state]
-
-
-def _set_item(interp: Interpreter, state: State, ref: Ref, instance: Instance, name: str, value: Value) -> bool:
-    """Set an attribute in what keeps it; say whether that is a container, or the `__dict__` of the object."""
-    if module_registry.is_child(state, instance, name, value):
-        module_containers.put(state, ref, name, value)
-        return True
-    own = instance.attrs.get("__dict__")
-    names = state.trait(traits.MAPPING, ref.id) if own is None else state.contents(own)
-    inner = None if names is None else state.object(names)
-    if own is None and (inner is None or lookup(interp, state, instance.cls, "__setattr__") is None):
-        return False
-    if not isinstance(names, Ref) or not isinstance(inner, DictObject):
-        return False
-    state.put(names, replace(inner, items={**inner.items, name: value}))
-    return own is not None

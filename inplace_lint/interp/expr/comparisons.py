@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from inplace_lint.domain import origins
-from inplace_lint.domain.heap import DictObject, ListObject
+from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
     Builtin,
@@ -24,7 +24,7 @@ from inplace_lint.domain.values import (
     key_of,
     of_key,
 )
-from inplace_lint.interp.call import enums
+from inplace_lint.interp.call import enums, module_containers
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.expr import operators, own_names, registries
 from inplace_lint.interp.frame import Frame
@@ -166,9 +166,11 @@ _Known = Const | Dotted | ClassValue | Closure | Builtin  # whether two of these
 
 
 def _contains(interp: Interpreter, state: State, left: Value, right: Value) -> Value:
-    if own_names.is_mapping(right) and own_names.object_of(right) is None and isinstance(left, Const):
+    if own_names.is_mapping(right) and own_names.object_of(state, right) is None and isinstance(left, Const):
         return Const(own_names.item(interp, state, right, left) is not None)
     inner = state.object(state.contents(right))
+    if isinstance(inner, Instance) and inner.children is not None and module_containers.maps(interp, state, inner):
+        inner = state.object(inner.children)
     if isinstance(inner, DictObject) and is_key(left):
         inner = registries.filled(interp, state, right, inner, left)
         if key_of(left) in inner.items:

@@ -86,12 +86,13 @@ def _by_own_class(
         own = interp.special_method(frame, state, value, name, (other,), at) if name and type(value) is Ref else None
         if own is not None:
             return own
-    container = state.instance(left)
-    if container is None or container.children is None or op not in names.binary:
-        return None
-    for after, method in interp.get_attribute(frame, state, left, names.binary[op], at):
-        if not isinstance(method, Sym):
-            return interp.call(frame, after, method, Arguments((right,)), at)
+    for value, other, name in ((left, right, names.binary.get(op)), (right, left, names.reflected.get(op))):
+        container = state.instance(value) if type(value) is Ref else None
+        if container is None or container.children is None or not name:
+            continue
+        for after, method in interp.get_attribute(frame, state, value, name, at):
+            if not isinstance(method, Sym):
+                return interp.call(frame, after, method, Arguments((other,)), at)
     return None
 
 

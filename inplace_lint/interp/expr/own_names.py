@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from inplace_lint.domain import origins
+from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NAMES, NONE, Builtin, Const, ModuleValue, Ref, Value
@@ -31,8 +31,10 @@ def is_mapping(value: Value) -> bool:
     return type(value) is Builtin and value.name == NAMES and type(value.receiver) in {ModuleValue, Ref}
 
 
-def object_of(value: Value) -> Ref | None:
-    """Return the object whose attributes a mapping has; None if it is another value."""
+def object_of(state: State, value: Value) -> Ref | None:
+    """Return the object whose attributes, or whose modules, a mapping has; None if it is another value."""
+    if type(value) is Ref:
+        return state.trait(traits.PARTS_OF, value.id)
     return value.receiver if type(value) is Builtin and value.name == NAMES and type(value.receiver) is Ref else None
 
 

@@ -331,7 +331,7 @@ def set_(
         arguments = Arguments((receiver, index, value), (), exprs)
         spelled = Spelling.AGAIN if again else Spelling.ITEM
         return [after for after, _ in interp.apply_op(frame, state, name, arguments, target.at, spelled)]
-    owner = own_names.object_of(receiver)
+    owner = own_names.object_of(state, receiver)
     if owner is not None and isinstance(index, Const) and isinstance(index.value, str):
         return interp.set_attribute(frame, state, owner, index.value, value, target.at)
     thing = state.object(receiver)

@@ -9,7 +9,7 @@ Coverage: which sides of conditions entry points took, and under which condition
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import partial
 
 from msgspec import Struct, field
@@ -33,7 +33,7 @@ from inplace_lint.domain.values import (
     key_of,
     of_key,
 )
-from inplace_lint.effects.write_evidence import lowered_may_write
+from inplace_lint.effects.write_evidence import is_writing, lowered_may_write
 from inplace_lint.interp.frame import Frame
 from inplace_lint.ir import nodes as ir
 from inplace_lint.ir.walk import walk
@@ -302,6 +302,28 @@ def makes_parameters(body: Sequence[ir.Stmt], names: frozenset[str]) -> bool:
 def makes_writer(body: Sequence[ir.Stmt], writes: Callable[[str], bool]) -> bool:
     """Check whether statements call a class that `writes`: `self.attention = Attention(size)`."""
     return any(isinstance(func, ir.Name) and writes(func.id) for func in _called(body))
+
+
+def written_attributes(bodies: Iterable[Sequence[ir.Stmt]]) -> frozenset[str]:
+    """Return the attributes that some code writes in place: `self.weight.clamp_(0, 1)`, `self.count += 1`."""
+    found: set[str] = set()
+    for part in (part for body in bodies for part in walk(body)):
+        match part:
+            case ir.Call(func=ir.Attr(value=written, name=called)) if is_writing(called):
+                targets: tuple[ir.Expr, ...] = (written,)
+            case ir.AugAssign(target=target):
+                targets = (target,)
+            case ir.Assign(targets=several):
+                targets = tuple(target for target in several if isinstance(target, ir.Subscript))
+            case _:
+                continue
+        found.update(
+            whole.name
+            for target in targets
+            for whole in (target.value if isinstance(target, ir.Subscript) else target,)
+            if isinstance(whole, ir.Attr) and isinstance(whole.value, ir.Name)
+        )
+    return frozenset(found)
 
 
 def _called(body: Sequence[ir.Stmt]) -> Iterator[ir.Expr]:

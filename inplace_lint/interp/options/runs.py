@@ -59,17 +59,22 @@ def all_further(
     repeated = {item.slice for item, calls in cost.items() if calls <= CALLS_IN_CHOICES}
     for item, calls in cost.items():
         yield item.name, partial(_further, interp, item, order, run, calls, repeated)
-        if item.kind == "class" and calls > CALLS_IN_CHOICES and unreached:
+        if item.kind == "class" and calls > CALLS_IN_CHOICES:
             yield item.name, partial(_run_large, interp, item, run, unreached - {item.name})
 
 
 def _run_large(interp: Interpreter, item: Definition, run: _Run, unreached: frozenset[str]) -> list[Found]:
-    """Run a class that makes many calls again on what makes it construct something that writes and was not reached."""
+    """
+    Run a class that makes many calls again, on what leads to a write.
+
+    That is a side which writes itself, or which constructs something that writes and that was not reached.
+    """
     found: list[Found] = []
     tried: set[search.Goal] = set()
     coverage = interp.context.coverage
     for _ in range(CHOICES_OF_LARGE):
-        choice = search.choice_towards(interp, item, unreached, tried)
+        choice = search.choice_towards(interp, item, unreached, tried) if unreached else None
+        choice = choice or search.choice_of_write(interp, item, tried)
         if choice is None:
             break
         coverage.choice = choice

@@ -26,10 +26,19 @@ from inplace_lint.effects import schedule
 from inplace_lint.effects.may_write import set_up_methods
 from inplace_lint.effects.reachability import reachable
 from inplace_lint.effects.summary import Definition
-from inplace_lint.effects.write_evidence import is_writing, lowered_may_write
+from inplace_lint.effects.write_evidence import lowered_may_write
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.options import solver
-from inplace_lint.interp.options.coverage import Choice, Coverage, Key, Missed, makes_parameters, makes_writer, number
+from inplace_lint.interp.options.coverage import (
+    Choice,
+    Coverage,
+    Key,
+    Missed,
+    makes_parameters,
+    makes_writer,
+    number,
+    written_attributes,
+)
 from inplace_lint.ir import nodes as ir
 from inplace_lint.ir.walk import walk
 
@@ -95,6 +104,23 @@ def choice_towards(interp: Interpreter, item: Definition, names: frozenset[str],
     return None
 
 
+def choice_of_write(interp: Interpreter, item: Definition, tried: set[Goal]) -> Choice | None:
+    """
+    Return what leads to a side that writes, in what calls of the objects of a class run; None if nothing does.
+
+    if self.scaled: y *= self.gain                          # with scaled=True
+    """
+    missed = _missed(interp, item, tried)
+    own = {method.slice for method in item.methods if method.writes and method.name not in set_up_methods(item)}
+    sides = {key: side for key, side in missed.items() if side.function.slice in own and side.condition is not None}
+    for key in _worth_a_run(interp, item, sides, cheap=False):
+        choice = solver.solve(interp.context.coverage, interp.context.symbols, sides[key])
+        if choice is not None and choice.options != sides[key].choice.options:
+            tried.add((key, sides[key].condition))
+            return choice
+    return None
+
+
 def _missed(interp: Interpreter, item: Definition, tried: set[Goal]) -> dict[Key, Missed]:
     coverage = interp.context.coverage
     return {
@@ -153,7 +179,7 @@ def _worth_a_run(interp: Interpreter, item: Definition, missed: Mapping[Key, Mis
         return
     leading, coverage = _leading(interp, item), interp.context.coverage
     functions = {id(side.function): side.function for side in missed.values()}
-    written = _written_attributes(interp, item)
+    written = written_attributes(interp.context.code(method.slice).body for method in item.methods if method.writes)
     known = {
         key: (use if sets.isdisjoint(written) or not _constructs(item, missed[key]) else _Use.WRITE, sets)
         for function in functions.values()
@@ -181,29 +207,6 @@ def _worth_a_run(interp: Interpreter, item: Definition, missed: Mapping[Key, Mis
         yield from goals
         read = {name for key in goals for name in _named(missed[key])}
         yield from (key for key, (use, sets) in known.items() if use < wanted and not read.isdisjoint(sets))
-
-
-def _written_attributes(interp: Interpreter, item: Definition) -> frozenset[str]:
-    """Return the attributes that methods of a class write in place: `self.weight.clamp_(0, 1)`, `self.count += 1`."""
-    found: set[str] = set()
-    for method in item.methods:
-        for part in walk(interp.context.code(method.slice).body) if method.writes else ():
-            match part:
-                case ir.Call(func=ir.Attr(value=written, name=called)) if is_writing(called):
-                    targets: tuple[ir.Expr, ...] = (written,)
-                case ir.AugAssign(target=target):
-                    targets = (target,)
-                case ir.Assign(targets=several):
-                    targets = tuple(target for target in several if isinstance(target, ir.Subscript))
-                case _:
-                    continue
-            found.update(
-                whole.name
-                for target in targets
-                for whole in (target.value if isinstance(target, ir.Subscript) else target,)
-                if isinstance(whole, ir.Attr) and isinstance(whole.value, ir.Name)
-            )
-    return frozenset(found)
 
 
 def _is_rate(side: Missed) -> bool:

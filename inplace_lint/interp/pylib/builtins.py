@@ -120,6 +120,8 @@ def _list(request: Request) -> Results:
         return [(request.state, Tuple(found.items, found.exact))]
     kind = "set" if request.function.name in {"set", "frozenset"} else "list"
     items = tuple(dict.fromkeys(found.items)) if kind == "set" else found.items
+    if request.function.name == "sorted" and not request.arguments.keywords:
+        items = constant_folding.in_order(items)
     known = kind != "set" or are_distinct(items)
     exact = found.exact and known and request.arguments.named("maxlen") is None
     return [(request.state, request.state.new(ListObject(items, exact, kind)))]
@@ -303,25 +305,6 @@ def _number(request: Request) -> Results:
     return request.unknown("number")
 
 
-def _sum(request: Request) -> Results:
-    """Evaluate `sum`, whose items may be tensors."""
-    found = iterators.turns(request, request.argument(0))
-    start = request.argument(1)
-    total: Value = start if start is not None else Const(0)
-    state = request.state
-    for item in found.items:
-        facts = materialise.framework_of(request.interp, state, item)
-        if facts is None:
-            return request.unknown("number" if not isinstance(item, Sym) or item.kind == "number" else "")
-        other = materialise.framework_of(request.interp, state, total)
-        method = "__add__" if other is not None else "__radd__"
-        pair = (total, item) if other is not None else (item, total)
-        name = Dotted(f"{facts.framework.tensor}.{method}")
-        results = request.interp.call(request.frame, state, name, Arguments(pair), request.at)
-        state, total = results[0]
-    return [(state, total)]
-
-
 def _type(request: Request) -> Results:
     value = request.argument(0)
     if isinstance(value, Const):
@@ -389,7 +372,7 @@ _HANDLERS: dict[str, Callable[[Request], Results]] = {
     "filter": iterators.of_filter,
     "bool": _bool,
     **dict.fromkeys(("int", "float", "abs"), _number),
-    "sum": _sum,
+    "sum": iterators.of_sum,
     "print": lambda request: [(request.state, NONE)],
     "slice": _slice,
     "type": _type,

@@ -182,6 +182,12 @@ def _is_small(value: object) -> bool:
     return isinstance(value, str | tuple | list) and len(value) <= _MOST
 
 
+def in_order(items: tuple[Value, ...]) -> tuple[Value, ...]:
+    """Sort texts; anything else stays as it is."""
+    texts = {item.value: item for item in items if isinstance(item, Const) and isinstance(item.value, str)}
+    return tuple(texts[text] for text in sorted(texts)) if len(texts) == len(items) else items
+
+
 def _python(state: State, value: Value) -> Any:  # noqa: ANN401 - any plain value
     """Return a known symbolic value as a plain Python value; raise `_Unknown` for any other."""
     match value:

@@ -1,16 +1,18 @@
-"""Python's builtin functions that go over items: `range`, `enumerate`, `zip`, `reversed`, `map`, `filter`."""
+"""Python's builtin functions that go over items: `range`, `enumerate`, `zip`, `reversed`, `map`, `filter`, `sum`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from inplace_lint.domain.heap import ListObject
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Const, Tuple, Value
+from inplace_lint.domain.values import NONE, Const, Dotted, Sym, Tuple, Value
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Arguments
 from inplace_lint.interp.fuel import UNKNOWN_TURNS
 from inplace_lint.interp.outcome import Items, Results
 from inplace_lint.interp.pylib.request import Request
+from inplace_lint.interp.transfer import materialise
 
 _LONGEST = 256
 
@@ -109,3 +111,27 @@ def _verdicts(request: Request, state: State, function: Value | None, item: Valu
     if function is None or function == NONE:
         return [(state, item)]
     return request.interp.call(request.frame, state, function, Arguments((item,)), request.at)
+
+
+def of_sum(request: Request) -> Results:
+    """Return the sum of items, which may be tensors; of lists, where it starts with one: `sum(stages, [])`."""
+    found = turns(request, request.argument(0))
+    start = request.argument(1) or request.arguments.named("start")
+    total: Value = start if start is not None else Const(0)
+    state = request.state
+    if isinstance(state.object(total), ListObject):
+        lists = [state.object(value) for value in (total, *found.items)]
+        known = [one for one in lists if isinstance(one, ListObject)]
+        exact = found.exact and len(known) == len(lists) and all(one.exact for one in known)
+        return [(state, state.new(ListObject(tuple(item for one in known for item in one.items), exact)))]
+    for item in found.items:
+        facts = materialise.framework_of(request.interp, state, item)
+        if facts is None:
+            return request.unknown("number" if not isinstance(item, Sym) or item.kind == "number" else "")
+        other = materialise.framework_of(request.interp, state, total)
+        method = "__add__" if other is not None else "__radd__"
+        pair = (total, item) if other is not None else (item, total)
+        name = Dotted(f"{facts.framework.tensor}.{method}")
+        results = request.interp.call(request.frame, state, name, Arguments(pair), request.at)
+        state, total = results[0]
+    return [(state, total)]

@@ -34,7 +34,7 @@ def call(interp: Interpreter, frame: Frame, state: State, function: Builtin, arg
     """Run a method of a builtin type and return its result."""
     receiver = function.receiver
     assert receiver is not None
-    owner = own_names.object_of(receiver)
+    owner = own_names.object_of(state, receiver) if own_names.is_mapping(receiver) else None
     if owner is not None and state.instance(owner) is not None:
         copy = state.contents(receiver)
         assert isinstance(copy, Ref)

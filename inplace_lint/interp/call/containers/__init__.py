@@ -1,0 +1,1 @@
+"""What the methods of module containers do."""

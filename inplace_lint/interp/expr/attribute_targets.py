@@ -1,0 +1,75 @@
+"""Attributes that are set or deleted: of tensors, of objects and classes of the program, and of unknown values."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from inplace_lint.core.span import Place
+from inplace_lint.domain import traits
+from inplace_lint.domain.heap import DictObject, Instance, Tensor
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import Bound, ClassValue, Closure, Const, Ref, Sym, Value
+from inplace_lint.interp.call import module_containers, module_registry
+from inplace_lint.interp.frame import Arguments, Frame
+from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.intrinsics import opaque_modules, table
+from inplace_lint.interp.transfer import materialise
+
+
+def set_(
+    interp: Interpreter, frame: Frame, state: State, receiver: Value, name: str, value: Value, at: int
+) -> list[State]:
+    """Run `receiver.name = value`."""
+    ref = state.ref(receiver)
+    if ref is None and isinstance(receiver, Sym):
+        asks = name == interp.context.default().framework.requires_grad
+        is_parameter = name == "data" and opaque_modules.is_parameter(state, receiver)
+        ref = materialise.materialise(interp, state, receiver) if asks or is_parameter else None
+    thing = state.object(ref) if ref is not None else None
+    if isinstance(value, Const) and value.value is True and value.origin is None:
+        value = Const(True, Place(frame.slice, at))  # findings show where a flag that decides on a write was set
+    if isinstance(thing, Tensor) and ref is not None:
+        return table.set_tensor_attribute(interp, frame, state, ref, thing, name, value, at)
+    if isinstance(thing, Instance) and ref is not None:
+        found = interp.lookup(state, thing.cls, name)
+        if isinstance(found, Closure) and found.wrapper == "property":
+            setter = interp.lookup(state, thing.cls, f"{name}.setter")
+            if not isinstance(setter, Closure):
+                return [state]
+            return [after for after, _ in interp.call(frame, state, Bound(ref, setter), Arguments((value,)), at)]
+        if not _set_item(interp, state, ref, thing, name, value):
+            state.set_attribute(ref, name, value)
+    elif isinstance(receiver, Sym):
+        state.set_trait(traits.UNKNOWN_ATTRIBUTE, (receiver.id, name), value)
+    elif isinstance(receiver, ClassValue):
+        interp.context.exchanged.update({name} & receiver.methods.keys())
+        state.bind(interp.class_body(state, receiver), name, value)
+    return [state]
+
+
+def _set_item(interp: Interpreter, state: State, ref: Ref, instance: Instance, name: str, value: Value) -> bool:
+    """Set an attribute in what keeps it; say whether that is a container, or the `__dict__` of the object."""
+    if module_registry.is_child(state, instance, name, value):
+        module_containers.put(state, ref, name, value)
+        return True
+    own = instance.attrs.get("__dict__")
+    names = state.trait(traits.MAPPING, ref.id) if own is None else state.contents(own)
+    inner = None if names is None else state.object(names)
+    if own is None and (inner is None or interp.lookup(state, instance.cls, "__setattr__") is None):
+        return False
+    if not isinstance(names, Ref) or not isinstance(inner, DictObject):
+        return False
+    state.put(names, replace(inner, items={**inner.items, name: value}))
+    return own is not None
+
+
+def unset(state: State, receiver: Value, name: str) -> None:
+    """Remove an attribute from an object that has it, or a module from a container."""
+    instance = state.instance(receiver)
+    if instance is None or not isinstance(receiver, Ref):
+        return
+    if module_containers.named(state, instance, name) is not None:
+        module_containers.drop(state, instance, name)
+    elif name in instance.attrs:
+        attrs = {other: value for other, value in instance.attrs.items() if other != name}
+        state.put(receiver, replace(instance, attrs=attrs))
