@@ -307,9 +307,13 @@ def _has_no_gradient(state: State, value: Value) -> None:
 
 
 def _has_gradient(state: State, value: Value, nodes: tuple[NodeId, ...]) -> None:
-    """Remember that a tensor requires grad, and so does the one unknown value that it was computed of."""
+    """
+    Remember that a tensor requires grad, and so does the one unknown value that it was computed of.
+
+    An entry point that is run again for this side begins without the `nodes` of the run before.
+    """
     tensor = state.tensor(value)
-    below = [state.nodes[number] for number in tape.reachable(state, nodes)]
+    below = [state.nodes[number] for number in tape.reachable(state, (node for node in nodes if node in state.nodes))]
     doubts = {doubt for node in below for doubt in node.doubts} or {"" if tensor is None else tensor.why}
     only = doubts.pop() if len(doubts) == 1 and not any(node.leaves or node.passes for node in below) else ""
     number = value.id if isinstance(value, Sym) else SymId(only.of) if isinstance(only, Assumption) else None
