@@ -352,6 +352,35 @@ def test_a_leaf_is_written_in_a_file_that_names_no_framework(lint, folder):
     assert rows(folder, lint("check", ".", "--output-format", "json", "--no-cache")) == [("utils.py", 3, "IPL201")]
 
 
+def test_a_package_has_a_name_that_one_of_its_modules_imports_from_it(lint, folder):
+    layers = folder / "layers"
+    layers.mkdir()
+    (layers / "__init__.py").write_text("from .basic import *\nfrom .pool import *\n")
+    (layers / "basic.py").write_text(
+        "from torch import nn\n\n\nclass Gate(nn.Module):\n    def forward(self, x):\n        return x.sigmoid()\n"
+    )
+    (layers / "pool.py").write_text("from layers import Gate\n\n\nclass Pool(Gate):\n    pass\n")
+    (folder / "net.py").write_text(
+        """\
+from torch import nn
+
+import layers
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc, self.gate = nn.Linear(4, 4), layers.Gate()
+
+    def forward(self, x):
+        y = self.gate(self.fc(x))
+        y += 1
+        return y
+"""
+    )
+    assert rows(folder, lint("check", ".", "--output-format", "json", "--no-cache")) == [("net.py", 13, "IPL101")]
+
+
 def test_an_option_says_in_another_file_what_is_trained(lint, folder):
     (folder / "spectra.py").write_text(
         """\

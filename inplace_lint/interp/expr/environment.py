@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, Instance, Names
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Builtin, ClassValue, Const, Dotted, Imported, ModuleValue, Ref, Value
+from inplace_lint.domain.values import Builtin, ClassValue, Const, Dotted, Imported, ModuleValue, Ref, Sym, Value
 from inplace_lint.effects.summary import Definition
 from inplace_lint.interp.call import decorators
 from inplace_lint.interp.frame import Frame
@@ -124,7 +124,8 @@ def _run_items(interp: Interpreter, state: State, path: str, env: Ref, name: str
         return found
     for star in reversed(module.stars):
         found = _from_star(interp, state, path, star, name)
-        if found is not None:
+        back = type(found) is Sym and state.symbols.key(found) == (origins.GLOBAL, path, name)  # a circle of imports
+        if found is not None and not back:
             state.bind(env, name, found)
             return found
     return None
