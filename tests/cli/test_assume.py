@@ -643,6 +643,56 @@ def test_a_method_of_an_unknown_object_may_be_of_any_class_that_has_one_of_this_
     assert "density.py:8:9: warning[IPL101]" in lint("--output-format=concise", "density.py").out
 
 
+ENCODERS = """\
+from torch import nn
+
+
+class Plain(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.proj, self.out = nn.Linear(4, 4), nn.Linear(4, 4)
+
+    def features(self, x):
+        y = self.proj(x).sigmoid()
+        y += x
+        return self.out(y)
+
+    def forward(self, x):
+        return self.missing(x)
+
+
+class Deep(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = Plain()
+
+    def features(self, x):
+        return self.inner(x)
+"""
+CLASSIFIER = """\
+from torch import nn
+
+from registry import build
+
+
+class Classifier(nn.Module):
+    def __init__(self, cfg):
+        super().__init__()
+        self.encoder, self.head = build(cfg), nn.Linear(4, 2)
+
+    def forward(self, x):
+        return self.head(self.encoder.features(x))
+"""
+
+
+def test_a_network_that_is_built_somewhere_may_be_any_that_has_the_method_if_nothing_else_has_one(lint, tree):
+    (tree / "encoders.py").write_text(ENCODERS)
+    (tree / "classifier.py").write_text(CLASSIFIER)
+    assert "encoders.py:11:9: warning[IPL101]" in lint("--output-format=concise", "encoders.py").out
+    (tree / "text.py").write_text("class Text:\n    def features(self, words):\n        return words\n")
+    assert lint("encoders.py")[:2] == QUIET[:2]
+
+
 def test_a_method_that_returns_a_number_is_told_if_nothing_shows_where_it_leads(lint, tree):
     (tree / "density.py").write_text(DENSITY.replace("self.scale = scale", "return x * scale"))
     assert lint("density.py")[:2] == QUIET[:2]

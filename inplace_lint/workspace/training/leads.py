@@ -155,9 +155,14 @@ class Leads(Struct, dict=True):
 
     @remembered
     def _is_only(self, path: str, name: str) -> bool:
-        """Check whether only one function of the project has a name, in the file at a path."""
-        files = self.graph.mentioning(path, f"def {name}")
-        return sum(self._receivers(file).functions[name] for file in files) == 1
+        """
+        Check whether only one function of the project has a name, in the file at a path, or only methods of networks.
+
+        Of `self.encoder = build(cfg)`, each class with an `encode` may be the one that `self.encoder.encode(x)` calls.
+        """
+        files = [self._receivers(file) for file in self.graph.mentioning(path, f"def {name}")]
+        defined = sum(file.functions[name] for file in files)
+        return defined == 1 or defined == sum(file.held[name] for file in files)
 
     def _is_imported(self, path: str, name: str) -> bool:
         """Check whether a file imports a name from its own package."""

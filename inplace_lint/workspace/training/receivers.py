@@ -35,7 +35,8 @@ class Receivers:
     The names of the classes of which the variables of a file are, and the `bases` of the classes in it.
 
     `attributes` are those that it assigns; `functions` counts the definitions of each name. `holders` are the classes
-    whose constructor makes something that may have parameters: it keeps an object of a class, or registers a part.
+    whose constructor makes something that may have parameters: it keeps an object of a class, or registers a part;
+    `held` counts the definitions of each name that are methods of these.
     """
 
     def __init__(self, tree: ast.Module) -> None:
@@ -44,6 +45,7 @@ class Receivers:
         self.bases: dict[str, frozenset[str]] = {}
         self.functions = Counter[str]()
         self.holders: set[str] = set()
+        self.held = Counter[str]()
         for node in ast.walk(tree):
             self._visit(node)
 
@@ -73,6 +75,7 @@ class Receivers:
             case ast.ClassDef(name, bases):
                 if _makes_parts(node):
                     self.holders.add(name)
+                    self.held.update(part.name for part in node.body if bases and isinstance(part, ast.FunctionDef))
                 self.bases[name] = self.bases.get(name, frozenset()).union(map(last_word, bases))
             case ast.arguments(positional_only, plain, vararg, keyword_only, _, kwarg):
                 for one in (*positional_only, *plain, *keyword_only):
