@@ -84,6 +84,8 @@ class ValueKind(Word):
     DTYPE = "dtype"
     DEVICE = "device"
     FLOATING = "floating"
+    IS_TENSOR = "is_tensor"
+    IS_CONTIGUOUS = "is_contiguous"
     NUMBERS = "numbers"  # an object whose attributes are numbers
     UNKNOWN = "unknown"
 
