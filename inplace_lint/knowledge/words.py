@@ -84,6 +84,8 @@ class ValueKind(Word):
     DTYPE = "dtype"
     DEVICE = "device"
     FLOATING = "floating"
+    IS_TENSOR = "is_tensor"
+    IS_CONTIGUOUS = "is_contiguous"
     NUMBERS = "numbers"  # an object whose attributes are numbers
     UNKNOWN = "unknown"
 
@@ -230,7 +232,7 @@ INTRINSICS = frozenset({
     "operator_impl", "optimizer", "optimizer_step",
     "optimizer_zero", "parameter", "parameter_options", "parameters",
     "passed_on", "register_buffer", "register_parameter", "reparametrized",
-    "requires_grad_", "set_submodule", "reset_parameters", "retain_grad", "save_for_backward",
+    "remove_hook", "requires_grad_", "set_submodule", "reset_parameters", "retain_grad", "save_for_backward",
     "save_state", "scaler",
     "scaler_scale", "scaler_step", "script", "set_attribute", "state_dict", "swap", "template", "train", "transform",
     "unknown_value", "variable", "with_gradient", "zero_module",

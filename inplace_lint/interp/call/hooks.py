@@ -7,6 +7,8 @@ Hooks of modules: gradient hooks change what the outputs are, forward hooks run 
 
     layer.register_forward_hook(hook)
     h = layer(x)      # `hook(layer, (x,), h)` runs; if it returns something, that is the result
+
+Registering a hook returns a handle: an object of a class that is named after the method, by which the hook is removed.
 """
 
 from __future__ import annotations
@@ -17,10 +19,11 @@ from msgspec.structs import replace
 
 from inplace_lint.core.event import Touch
 from inplace_lint.domain import traits
-from inplace_lint.domain.heap import Node, Tensor, View
+from inplace_lint.domain.heap import DictObject, Instance, Node, Tensor, View
 from inplace_lint.domain.state import State
 from inplace_lint.domain.tape import leaves_of, nodes_of
-from inplace_lint.domain.values import NONE, Ref, RefId, Sym, Tuple, Value
+from inplace_lint.domain.values import NONE, Dotted, Ref, RefId, Sym, Tuple, Value
+from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import given_gradients
@@ -31,26 +34,50 @@ Live = Callable[[Interpreter, Frame, State, Ref, Arguments, int], Results]
 
 _FUNCTION = "BackwardHookFunction"
 _BEFORE, _AFTER = traits.HOOKS_BEFORE, traits.HOOKS_AFTER
-Hooks = traits.Trait[RefId, tuple[Value, ...]]
+Hooks = traits.Trait[RefId, tuple[Ref, ...]]
+_OWNER, _HOOK, _NAMED = "hooked", "hook", "with_kwargs"  # the attributes of a handle
 
 
 def _register(act: IntrinsicCall) -> Results:
     """Mark a module as having a backward hook."""
     receiver = act.receiver()
-    if receiver is not None:
-        act.state.set_trait(traits.HOOKED, receiver.id, True)
-    return [(act.state, act.unknown())]
+    return [(act.state, act.unknown() if receiver is None else _handle(act, traits.HOOKED, receiver, NONE))]
+
+
+def _handle(act: IntrinsicCall, when: Hooks, owner: Ref, hook: Value) -> Ref:
+    """Register a hook of a module, and return its handle."""
+    attrs = {_OWNER: owner, _HOOK: hook, _NAMED: act.arguments.named(_NAMED) or NONE}
+    handle = act.state.new(Instance(Dotted(act.form.name), attrs, opaque=True))
+    known = _hooks(act.state, when, owner)
+    first = path_condition.truth(act.state, act.arguments.named("prepend") or NONE)
+    act.state.set_trait(when, owner.id, (handle, *known) if first else (*known, handle))
+    return handle
+
+
+def _remove(act: IntrinsicCall) -> Results:
+    """Remove the hook of a handle: of a module, or of a tensor, whose node is then given what it would be without."""
+    handle = act.receiver()
+    instance = None if handle is None else act.state.instance(handle)
+    if handle is None or instance is None:
+        return [(act.state, NONE)]
+    owner, number = instance.attrs.get(_OWNER), act.state.trait(traits.HOOKED_NODE, handle.id)
+    if number is not None:
+        act.state.nodes[number] = replace(act.state.nodes[number], alters=None, spoils=())
+    for when in (_BEFORE, _AFTER, traits.HOOKED):
+        if isinstance(owner, Ref) and handle in (known := _hooks(act.state, when, owner)):
+            act.state.set_trait(when, owner.id, tuple(one for one in known if one != handle))
+    return [(act.state, NONE)]
 
 
 def _forward(when: Hooks) -> Callable[[IntrinsicCall], Results]:
     def act_forward(act: IntrinsicCall) -> Results:
         """Register a function that runs before or after each call of a module."""
         receiver = act.receiver()
-        given = len(act.arguments.positional) + len(act.arguments.keywords)
-        if receiver is not None and given == 2:  # noqa: PLR2004 - the module and the hook; options change how it is called
-            function = act.arguments.named("hook") or act.positional(1)
-            act.state.set_trait(when, receiver.id, (*_hooks(act.state, when, receiver), function))
-        return [(act.state, act.unknown())]
+        how = path_condition.truth(act.state, act.arguments.named(_NAMED) or NONE)
+        if receiver is None or act.arguments.unknown or how is None:
+            return [(act.state, act.unknown())]
+        function = act.arguments.named(_HOOK) or act.positional(1)
+        return [(act.state, _handle(act, when, receiver, function))]
 
     return act_forward
 
@@ -64,7 +91,7 @@ def around(
         going = [
             (after, _replaced(given, changed))
             for path, given in going
-            for after, changed in _run(interp, frame, path, hook, Arguments((ref, Tuple(given.positional))), at)
+            for after, changed in _run(interp, frame, path, hook, (ref, Tuple(given.positional)), given, at)
         ]
     results: Results = []
     for path, given in going:
@@ -73,18 +100,23 @@ def around(
             outputs = [
                 (done, value if changed == NONE or isinstance(changed, Sym) else changed)
                 for after, value in outputs
-                for done, changed in _run(
-                    interp, frame, after, hook, Arguments((ref, Tuple(given.positional), value)), at
-                )
+                for done, changed in _run(interp, frame, after, hook, (ref, Tuple(given.positional), value), given, at)
             ]
         results.extend(outputs)
     return results
 
 
-def _run(interp: Interpreter, frame: Frame, state: State, hook: Value, arguments: Arguments, at: int) -> Results:
-    """Call a hook: what it stores meanwhile is marked as stored by a hook."""
+def _run(
+    interp: Interpreter, frame: Frame, state: State, handle: Ref, passed: tuple[Value, ...], given: Arguments, at: int
+) -> Results:
+    """Call the hook of a handle: what it stores meanwhile is marked as stored by a hook."""
+    instance = state.instance(handle)
+    assert instance is not None
+    if path_condition.truth(state, instance.attrs[_NAMED]):
+        keywords: dict[object, Value] = dict(given.keywords)
+        passed = (*passed[:2], state.new(DictObject(keywords)), *passed[2:])
     state.set_trait(traits.IN_HOOK, None, True)
-    results = interp.call(frame, state, hook, arguments, at)
+    results = interp.call(frame, state, instance.attrs[_HOOK], Arguments(passed), at)
     for after, _ in results:
         after.set_trait(traits.IN_HOOK, None, False)
     return results
@@ -92,10 +124,15 @@ def _run(interp: Interpreter, frame: Frame, state: State, hook: Value, arguments
 
 def has_forward(state: State, ref: Ref) -> bool:
     """Check whether a module has forward hooks."""
-    return state.has_trait(_BEFORE, ref.id) or state.has_trait(_AFTER, ref.id)
+    return bool(_hooks(state, _BEFORE, ref) or _hooks(state, _AFTER, ref))
 
 
-def _hooks(state: State, when: Hooks, ref: Ref) -> tuple[Value, ...]:
+def has_backward(state: State, ref: Ref) -> bool:
+    """Check whether a module has backward hooks."""
+    return bool(_hooks(state, traits.HOOKED, ref))
+
+
+def _hooks(state: State, when: Hooks, ref: Ref) -> tuple[Ref, ...]:
     return state.trait(when, ref.id) or ()
 
 
@@ -115,7 +152,10 @@ def _gradient_hook(act: IntrinsicCall) -> Results:
         return [(act.state, act.unknown())]
     if not facts.framework.own_gradients:
         given_gradients.note_hook(act, tensor, hook)
-        return [(act.state, act.unknown())]
+        handle = act.state.new(Instance(Dotted(act.form.name), {}, opaque=True))
+        if tensor.nodes:
+            act.state.set_trait(traits.HOOKED_NODE, handle.id, tensor.nodes[-1])
+        return [(act.state, handle)]
     spare = act.state.fork()
     made = Tensor(spare.new_storage(), rg=True, leaf=True, framework=facts.framework.name, dtype=tensor.dtype)
     done = act.interp.call(act.frame, spare, hook, Arguments((spare.new(made),)), act.at)
@@ -154,4 +194,5 @@ INTRINSICS: dict[str, Callable[[IntrinsicCall], Results]] = {
     "forward_hook": _forward(_AFTER),
     "forward_pre_hook": _forward(_BEFORE),
     "gradient_hook": _gradient_hook,
+    "remove_hook": _remove,
 }

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from inplace_lint.domain import origins, traits
+from inplace_lint.domain import origins
 from inplace_lint.domain.heap import Instance
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Bound, Builtin, ClassValue, Closure, Const, Dotted, Partial, Ref, Sym, Value
@@ -148,7 +148,7 @@ def call_instance(interp: Interpreter, frame: Frame, state: State, ref: Ref, arg
 
 
 def _recorded(interp: Interpreter, frame: Frame, state: State, ref: Ref, arguments: Arguments, at: int) -> Results:
-    if state.modes.grad is not False and state.has_trait(traits.HOOKED, ref.id):
+    if state.modes.grad is not False and hooks.has_backward(state, ref):
         return hooks.run(interp, frame, state, ref, arguments, at, _call)
     return _call(interp, frame, state, ref, arguments, at)
 

@@ -22,7 +22,7 @@ from inplace_lint.domain import traits
 from inplace_lint.domain.heap import Names, Tensor
 from inplace_lint.domain.shape import Size
 from inplace_lint.domain.state import Modes, State
-from inplace_lint.domain.values import Const, NodeId, Ref, StorageId, Value
+from inplace_lint.domain.values import Const, NodeId, Ref, RefId, StorageId, Value
 from inplace_lint.interp.checkers.alias_query import references
 from inplace_lint.interp.frame import text_of
 from inplace_lint.interp.transfer.shapes import of_fact
@@ -194,11 +194,16 @@ class Opportunities(Struct):
             and _is_own(state, tensor)
             and not _may_be_input(call.facts, tensor)
             and tensor.storage not in self.handed
-            and not state.has_trait(traits.HOOKED, ref.id)
+            and not _has_hooks(state, ref, traits.HOOKED)
             and _spares(call, becoming)
             and _is_spelled(call, place, _flag_of(call.binding.op, becoming))
             and _is_alone(call, ref, tensor)
         )
+
+
+def _has_hooks(state: State, ref: Ref, trait: traits.Trait[RefId, tuple[Ref, ...]]) -> bool:
+    handles: tuple[Ref, ...] = state.trait(trait, ref.id) or ()
+    return bool(handles)
 
 
 def _flag_of(op: Op, becoming: Becoming) -> str:
@@ -211,7 +216,7 @@ def _is_plain(call: Call) -> bool:
     """Check that no mode changes what the call does, no hook sees its input, and nothing had to be assumed."""
     state, module = call.state, call.binding.module
     hooked = module is not None and any(
-        state.has_trait(trait, module.id) for trait in (traits.HOOKS_BEFORE, traits.HOOKS_AFTER)
+        _has_hooks(state, module, trait) for trait in (traits.HOOKS_BEFORE, traits.HOOKS_AFTER)
     )
     return state.modes in _MODES and not (hooked or state.assumptions or call.doubt)
 

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Bound, Closure, Partial, Value
+from inplace_lint.domain.values import NONE, Bound, Closure, Dotted, Partial, Value
 from inplace_lint.interp.call import closures
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Arguments, Frame
@@ -105,7 +105,8 @@ def _details(state: State, error: Raised) -> tuple[Value, Value, Value]:
 
 
 def _method(interp: Interpreter, frame: Frame, state: State, value: Value, name: str, at: int) -> Value | None:
-    """Return a method that the program defines; None for one of a library or none at all."""
+    """Return a method that the program defines, or of which there is a fact; None for any other or none at all."""
     found = taken(state, interp.get_attribute(frame, state, value, name, at))
     function = found.function if isinstance(found, Bound) else found
-    return found if isinstance(function, Closure) else None
+    known = isinstance(function, Dotted) and isinstance(found, Bound) and interp.context.forms(function.name)
+    return found if known or isinstance(function, Closure) else None

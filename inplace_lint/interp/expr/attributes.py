@@ -190,6 +190,8 @@ def _of_tensor(
         return [(state, Const(tensor.leaf))]
     if name == "grad":
         return [(state, tensor_attributes.gradient(interp, state, value, tensor))]
+    if name == "grad_fn" and None not in (tensor.leaf, tensor.rg):
+        return [(state, tensor_attributes.history(state, value, tensor))]
     known = state.trait(traits.ATTRIBUTE, (value.id, name))
     if known is not None:
         return [(state, known)]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from inplace_lint.domain import traits
+from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import Tensor
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Bound, Dotted, Ref, Value
+from inplace_lint.domain.values import NONE, Bound, Dotted, Ref, Value
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Results
@@ -23,6 +23,15 @@ def read(interp: Interpreter, frame: Frame, state: State, value: Value, method: 
     if method.endswith("_") and not method.endswith("__"):
         materialise.materialise_item(interp, frame, state, value, at, sure=True)
     return [(state, Bound(value, Dotted(method)))]
+
+
+def history(state: State, value: Ref, tensor: Tensor) -> Value:
+    """Return the node of a tensor of which it is known whether there is one: an object that is true, or None."""
+    if tensor.leaf or not tensor.rg:
+        return NONE
+    node = state.symbols.sym((origins.ATTRIBUTE, value, "grad_fn"))
+    state.learn(node.id, True)
+    return node
 
 
 def gradient(interp: Interpreter, state: State, value: Ref, tensor: Tensor) -> Value:

@@ -25,6 +25,7 @@ from inplace_lint.interp.intrinsics import given_gradients
 from inplace_lint.interp.intrinsics.call import IntrinsicCall
 from inplace_lint.interp.outcome import Results
 from inplace_lint.ir import nodes as ir
+from inplace_lint.ir.walk import walk
 from inplace_lint.knowledge.facts import Framework
 
 _CONTEXT = "FunctionCtx"
@@ -100,7 +101,8 @@ def _output(
     """Record the custom node on the tape and set the history of the results."""
     given = [pair for entry in inputs for pair in state.tensors_in(entry)]
     site, checks = act.frame.site(act.at), act.interp.context.default().framework.checks_custom
-    recorded = record(state, cls.name, site, given, saved(state, context, cls.name, site, compared=checks))
+    kept = saved(state, context, cls.name, site, compared=checks) if _uses_context(act, state, cls) else []
+    recorded = record(state, cls.name, site, given, kept)
     if recorded is None:
         return value
     _note_backward(act, state, cls, context, recorded.node, value)
@@ -137,6 +139,16 @@ def _note_backward(
         results = [tensor for _, tensor in state.tensors_in(value)]
         saved = state.trait(traits.SAVED, context.id) or ()
         given_gradients.note(act, state, number, given_gradients.Backward(function, results, context, saved))
+
+
+def _uses_context(act: IntrinsicCall, state: State, cls: ClassValue) -> bool:
+    """Check whether the backward of a class may read what its context keeps: it names that at all."""
+    backward = act.interp.lookup(state, cls, "backward")
+    if not isinstance(backward, Closure):
+        return True
+    params = backward.function.params[backward.wrapper == "class" :]
+    nodes = walk(backward.function.body)
+    return not params or any(isinstance(node, ir.Name) and node.id == params[0].name for node in nodes)
 
 
 def _tensor(state: State, value: Value) -> list[tuple[Ref, Tensor]]:

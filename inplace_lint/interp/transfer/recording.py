@@ -38,10 +38,16 @@ def rg_of(call: Call) -> Three:
 def save_of(
     call: Call, tensor: Tensor, part: str, expr: ir.Expr | None, assumed: frozenset[str], guard: Guard | None = None
 ) -> Save:
-    """Return a save of a tensor at its present version; `guard` is what it is kept for, where that is not known."""
+    """
+    Return a save of a tensor at its present version; `guard` is what it is kept for, where that is not known.
+
+    Backward compares no versions of a tensor with a version of its own: writes to what it shares memory with count
+    for that.
+    """
     state = call.state
     version, touch = state.storages[tensor.storage].version, call.touch(part, expr, tensor)
-    save = Save(tensor.storage, version, touch, state.clock, assumed, tensor.doubt, state.modes.compares)
+    compares = state.modes.compares and tensor.counted
+    save = Save(tensor.storage, version, touch, state.clock, assumed, tensor.doubt, compares)
     asks = () if guard is None else _asks(call, guard)
     return replace(save, asks=asks) if asks else save
 
