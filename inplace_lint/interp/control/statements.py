@@ -177,7 +177,7 @@ def _if(interp: Interpreter, frame: Frame, state: State, node: ir.If) -> Outcome
         tests = (
             exceptional_flow.refused(interp, frame, state, node.test)
             if raises
-            else interp.evaluate(frame, state, node.test)
+            else interp.condition(frame, state, node.test)
         )
     outcomes: Outcomes = []
     for after, test in tests:
@@ -217,7 +217,7 @@ def _sides(interp: Interpreter, frame: Frame, state: State, test: Value, node: i
 def _raising_side(interp: Interpreter, frame: Frame, state: State, node: ir.If) -> Outcomes:
     """Run the side of an `if` that does nothing but raise, unless the condition is known to be false."""
     with interp.fuel.scope(paths=1, prefers=True):
-        tests = interp.evaluate(frame, state, node.test)
+        tests = interp.condition(frame, state, node.test)
     for after, test in tests:
         if path_condition.truth(after, test) is None:
             path_condition.learn(after, test, True)
@@ -259,7 +259,7 @@ def _passing(
     if test is None:
         yield state
         return
-    for after, value in interp.evaluate(frame, state, test):
+    for after, value in interp.condition(frame, state, test):
         for side_state, side in path_condition.split(interp.fuel, after, value):
             if side:
                 yield side_state
