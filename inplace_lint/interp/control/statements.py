@@ -14,7 +14,7 @@ from inplace_lint.core.span import Slice
 from inplace_lint.domain import traits
 from inplace_lint.domain.heap import Names
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Builtin, ClassValue, Closure, Ref, Value
+from inplace_lint.domain.values import NONE, Builtin, ClassValue, Closure, Dotted, Ref, Value
 from inplace_lint.interp.call import closures, decorators
 from inplace_lint.interp.context import Observer
 from inplace_lint.interp.control import exceptional_flow, loops, path_condition, with_stmt
@@ -195,6 +195,8 @@ def _sides(interp: Interpreter, frame: Frame, state: State, test: Value, node: i
     """Run what a path runs of an `if`; where one side only can be followed and that raises, the other one."""
     coverage = interp.context.coverage
     known = path_condition.truth(state, test)
+    if node.orelse and isinstance(test, Dotted) and test.name in _NEVER:  # without `else` it imports for annotations
+        known = False
     if known is not None:
         coverage.one(frame, state, node, test, known)
         return execute(interp, frame, state, node.body if known else node.orelse)
@@ -212,6 +214,9 @@ def _sides(interp: Interpreter, frame: Frame, state: State, test: Value, node: i
         path_condition.learn(other, test, side)
         outcomes = [*execute(interp, frame, other, node.body if side else node.orelse), *outcomes]
     return outcomes
+
+
+_NEVER = frozenset({"typing.TYPE_CHECKING", "typing_extensions.TYPE_CHECKING"})
 
 
 def _raising_side(interp: Interpreter, frame: Frame, state: State, node: ir.If) -> Outcomes:

@@ -278,7 +278,7 @@ def truth_of(interp: Interpreter, frame: Frame, state: State, value: Value, at: 
     """
     if type(value) is Dotted and interp.context.forms(value.name):
         return [(state, Const(value=True))]
-    if state.instance(value) is not None:
+    if type(value) is Ref and state.instance(value) is not None:
         for name in ("__bool__", "__len__"):
             own = special(interp, frame, state, value, name, (), at)
             if own is not None:
@@ -289,11 +289,13 @@ def truth_of(interp: Interpreter, frame: Frame, state: State, value: Value, at: 
 def condition(interp: Interpreter, frame: Frame, state: State, expr: ir.Expr) -> Results:
     """Evaluate a test: an object of the program is what its own `__bool__` or `__len__` returns."""
     results = interp.evaluate(frame, state, expr)
-    if not any(isinstance(value, Ref | Dotted) for _, value in results):
+    if len(results) == 1 and type(results[0][1]) not in _ASKED:
         return results
-    return [
-        decided for after, value in results for decided in truth_of(interp, frame, after, value, getattr(expr, "at", 0))
-    ]
+    at = getattr(expr, "at", 0)
+    return [decided for after, value in results for decided in truth_of(interp, frame, after, value, at)]
+
+
+_ASKED = (Ref, Dotted)  # what a class or the facts of a framework may decide the truth of
 
 
 def _of_mapping(state: State, value: Ref, name: str) -> Builtin | None:
