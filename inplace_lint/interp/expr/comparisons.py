@@ -9,6 +9,7 @@ from inplace_lint.domain import origins
 from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
+    Builtin,
     Certain,
     ClassValue,
     Const,
@@ -91,15 +92,18 @@ def _own_comparison(
         return None
     for name, negated in ((_METHODS[op], False), *((("__eq__", True),) if op == "!=" else ())):
         own = interp.special_method(frame, state, left, name, (right,), at)
-        if own is not None:
+        if own is not None and all(one != Builtin("NotImplemented") for _, one in own):
             return [(after, path_condition.negate(after, one) if negated else one) for after, one in own]
-    if other is None or op not in {"==", "!="} or not isinstance(instance.cls, ClassValue) or not instance.cls.is_data:
+    if other is None or op not in {"==", "!="} or not isinstance(instance.cls, ClassValue):
         return None
+    if left == right or not instance.cls.is_data:
+        known = left == right or all(isinstance(base, ClassValue) for base in interp.context.mro(instance.cls))
+        return [(state, Const((left == right) is (op == "==")))] if known else None
     same = instance.cls is other.cls and instance.attrs.keys() == other.attrs.keys()
     found = [_equal(state, "==", value, other.attrs[name]) for name, value in instance.attrs.items()] if same else []
-    known = {path_condition.truth(state, one) for one in found} if same else {False}
-    if False in known or None not in known:
-        return [(state, Const((False not in known) is (op == "==")))]
+    sides = {path_condition.truth(state, one) for one in found} if same else {False}
+    if False in sides or None not in sides:
+        return [(state, Const((False not in sides) is (op == "==")))]
     return None
 
 

@@ -312,14 +312,21 @@ def _from_dict(state: State, value: Value, mapping: DictObject, index: Value) ->
 def _from_instance(
     interp: Interpreter, frame: Frame, state: State, value: Value, instance: Instance, index: Value, at: int
 ) -> Results:
+    inner: Object | None
     if instance.children is not None:
-        inner: Object | None = state.object(instance.children)
+        inner = state.object(instance.children)
         if isinstance(inner, DictObject) and isinstance(index, SliceValue):
             inner = ListObject(tuple(inner.items.values()), inner.exact)
         if isinstance(inner, ListObject):
             return [(state, module_containers.item(state, instance, inner, index))]
         if isinstance(inner, DictObject):
             return [(state, _from_dict(state, value, inner, module_containers.key_at(inner, index)))]
+    mapping = state.trait(traits.MAPPING, value.id) if isinstance(value, Ref) else None
+    inner = None if mapping is None else state.object(mapping)
+    if isinstance(inner, DictObject) and _is_missing(inner, path_condition.known(state, index)):
+        own = interp.special_method(frame, state, value, "__missing__", (index,), at)
+        if own is not None:
+            return own
     results: Results = []
     for after, method in interp.get_attribute(frame, state, value, "__getitem__", at):
         if isinstance(method, Sym | Dotted):
