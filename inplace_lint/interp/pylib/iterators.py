@@ -120,15 +120,17 @@ def of_sorted(request: Request) -> Results:
 def of_extreme(request: Request) -> Results:
     """Return the least or the greatest of several items, the first of equal ones."""
     given, arguments = request.arguments.positional, request.arguments
+    kind = "number" if arguments.named("key") is None else ""
     found = Items(given, exact=True) if len(given) > 1 else request.items(request.argument(0))
     if not found.exact or arguments.unknown or any(request.state.ref(item) for item in found.items):
-        return request.unknown("number" if arguments.named("key") is None else "")
+        return request.unknown(kind)
     if not found.items:
         return [(request.state, arguments.named("default") or NONE)]
     least = request.function.name == "min"
     asked = Arguments((), (*[pair for pair in arguments.keywords if pair[0] == "key"], ("reverse", Const(not least))))
+    unknown = (origins.BUILTIN, request.function.name, request.function.receiver, given)
     return [
-        (after, found.items[order[0]] if order else after.symbols.sym((origins.BUILTIN, request.function.name, given)))
+        (after, found.items[order[0]] if order else after.symbols.sym(unknown, kind))
         for after, order in orders(request.interp, request.frame, request.state, found.items, asked, request.at)
     ]
 
