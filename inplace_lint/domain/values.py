@@ -225,6 +225,9 @@ def is_key(value: Value) -> bool:
     )
 
 
+Certain = Const | Dotted | ClassValue | Closure | Builtin  # whether two of these are equal is certain
+
+
 def may_be_key(value: Value) -> bool:
     """Check whether a dict may keep an item under a value: a known key, or an unknown value, which equals itself."""
     if isinstance(value, Tuple):

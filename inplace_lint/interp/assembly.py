@@ -51,6 +51,8 @@ class TapeInterpreter:
         self.listeners = subscribe(query, opportunities, opinions=opinions)
 
     evaluate = expressions.evaluate
+    condition = attributes.condition
+    truth_of = attributes.truth_of
     evaluate_all = expressions.evaluate_all
     execute = statements.execute
     run_in_place = statements.run_in_place

@@ -44,6 +44,12 @@ class Interpreter(Protocol):
     def evaluate(self, frame: Frame, state: State, expr: ir.Expr, /) -> Results:
         """Return every value that the expression can have on a feasible path, with the state after it."""
 
+    def condition(self, frame: Frame, state: State, expr: ir.Expr, /) -> Results:
+        """Evaluate a test: an object of the program is what its own `__bool__` or `__len__` returns."""
+
+    def truth_of(self, frame: Frame, state: State, value: Value, at: int, /) -> Results:
+        """Return what decides whether a value is true, which the class of an object may say."""
+
     def evaluate_all(
         self, frame: Frame, state: State, exprs: Sequence[ir.Expr], /
     ) -> list[tuple[State, tuple[Value, ...]]]:

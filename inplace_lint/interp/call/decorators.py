@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from inplace_lint.domain import origins
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Dotted, Partial, Ref, Value
 from inplace_lint.effects.summary import PROPERTY_PARTS
@@ -22,6 +23,7 @@ from inplace_lint.ir import nodes as ir
 from inplace_lint.ir.spelling import spells
 
 _WAYS = 2  # of a decorator that are followed
+_DISPATCHES = ("singledispatch", "singledispatchmethod")  # these may run a function that is registered later
 _CACHES = ("lru_cache", "cache")
 _ENTERED = ("contextlib.ContextDecorator",)
 _WRAPPERS = {"staticmethod": "static", "classmethod": "class", "property": "property", "cached_property": "cached"}
@@ -57,6 +59,8 @@ def apply(
             closure = replace(closure, caches=True)
             made = replace(made, caches=True) if isinstance(made, Closure) else made
             continue
+        if any(spells(decorator, name) for name in _DISPATCHES) and not _is_of_program(interp, state, value):
+            return [(state, state.symbols.sym((origins.RESULT, value, closure, state.next_id), "callable"))]
         around = _around(interp, frame, state, decorator, value, made or closure)
         if isinstance(around, Closure) and made is None:
             closure = around

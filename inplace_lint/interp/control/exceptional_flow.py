@@ -62,7 +62,7 @@ def run_assert(interp: Interpreter, frame: Frame, state: State, node: ir.Assert)
     """Run `assert test`: on its false side it raises, which takes no width."""
     outcomes: Outcomes = []
     error = Raised(Builtin("AssertionError"), frame.site(node.at))
-    for after, test in interp.evaluate(frame, state, node.test):
+    for after, test in interp.condition(frame, state, node.test):
         known = path_condition.truth(after, test)
         if known is None and interp.fuel.follows_raise():
             wrong = after.fork()

@@ -83,7 +83,7 @@ def run_while(interp: Interpreter, frame: Frame, state: State, node: ir.While) -
         inside: list[State] = []
         is_unknown = False
         for path in going:
-            for after, test in interp.evaluate(frame, path, node.test):
+            for after, test in interp.condition(frame, path, node.test):
                 is_unknown = is_unknown or path_condition.truth(after, test) is None
                 for side_state, side in path_condition.split(interp.fuel, after, test):
                     if side:

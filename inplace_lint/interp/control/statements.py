@@ -14,7 +14,7 @@ from inplace_lint.core.span import Slice
 from inplace_lint.domain import traits
 from inplace_lint.domain.heap import Names
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Builtin, ClassValue, Closure, Ref, Value
+from inplace_lint.domain.values import NONE, Builtin, ClassValue, Closure, Dotted, Ref, Value
 from inplace_lint.interp.call import closures, decorators
 from inplace_lint.interp.context import Observer
 from inplace_lint.interp.control import exceptional_flow, loops, path_condition, with_stmt
@@ -177,7 +177,7 @@ def _if(interp: Interpreter, frame: Frame, state: State, node: ir.If) -> Outcome
         tests = (
             exceptional_flow.refused(interp, frame, state, node.test)
             if raises
-            else interp.evaluate(frame, state, node.test)
+            else interp.condition(frame, state, node.test)
         )
     outcomes: Outcomes = []
     for after, test in tests:
@@ -195,6 +195,8 @@ def _sides(interp: Interpreter, frame: Frame, state: State, test: Value, node: i
     """Run what a path runs of an `if`; where one side only can be followed and that raises, the other one."""
     coverage = interp.context.coverage
     known = path_condition.truth(state, test)
+    if node.orelse and isinstance(test, Dotted) and test.name in _NEVER:  # without `else` it imports for annotations
+        known = False
     if known is not None:
         coverage.one(frame, state, node, test, known)
         return execute(interp, frame, state, node.body if known else node.orelse)
@@ -214,10 +216,13 @@ def _sides(interp: Interpreter, frame: Frame, state: State, test: Value, node: i
     return outcomes
 
 
+_NEVER = frozenset({"typing.TYPE_CHECKING", "typing_extensions.TYPE_CHECKING"})
+
+
 def _raising_side(interp: Interpreter, frame: Frame, state: State, node: ir.If) -> Outcomes:
     """Run the side of an `if` that does nothing but raise, unless the condition is known to be false."""
     with interp.fuel.scope(paths=1, prefers=True):
-        tests = interp.evaluate(frame, state, node.test)
+        tests = interp.condition(frame, state, node.test)
     for after, test in tests:
         if path_condition.truth(after, test) is None:
             path_condition.learn(after, test, True)
@@ -259,7 +264,7 @@ def _passing(
     if test is None:
         yield state
         return
-    for after, value in interp.evaluate(frame, state, test):
+    for after, value in interp.condition(frame, state, test):
         for side_state, side in path_condition.split(interp.fuel, after, value):
             if side:
                 yield side_state

@@ -44,6 +44,7 @@ from inplace_lint.interp.intrinsics import kernels, opaque_modules
 from inplace_lint.interp.outcome import Raised, Results
 from inplace_lint.interp.pylib import dataclass_fields, releases
 from inplace_lint.interp.transfer import dtypes, materialise
+from inplace_lint.ir import nodes as ir
 
 _OF_OBJECT = frozenset({"__init__", "__setattr__"})
 _GETTERS = frozenset({"__getattr__", "__getattribute__"})
@@ -269,6 +270,34 @@ def special(
     if not isinstance(method, Closure):
         return None
     return interp.call(frame, state, Bound(value, method), Arguments(arguments), at)
+
+
+def truth_of(interp: Interpreter, frame: Frame, state: State, value: Value, at: int) -> Results:
+    """
+    Return what decides whether a value is true.
+
+    Of an object that is what its own `__bool__` or `__len__` returns; what a framework can call is true.
+    """
+    if type(value) is Dotted and interp.context.forms(value.name):
+        return [(state, Const(value=True))]
+    if type(value) is Ref and state.instance(value) is not None:
+        for name in ("__bool__", "__len__"):
+            own = special(interp, frame, state, value, name, (), at)
+            if own is not None:
+                return own
+    return [(state, value)]
+
+
+def condition(interp: Interpreter, frame: Frame, state: State, expr: ir.Expr) -> Results:
+    """Evaluate a test: an object of the program is what its own `__bool__` or `__len__` returns."""
+    results = interp.evaluate(frame, state, expr)
+    if len(results) == 1 and type(results[0][1]) not in _ASKED:
+        return results
+    at = getattr(expr, "at", 0)
+    return [decided for after, value in results for decided in truth_of(interp, frame, after, value, at)]
+
+
+_ASKED = (Ref, Dotted)  # what a class or the facts of a framework may decide the truth of
 
 
 def _of_mapping(state: State, value: Ref, name: str) -> Builtin | None:

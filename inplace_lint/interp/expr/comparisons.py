@@ -10,8 +10,8 @@ from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
     Builtin,
+    Certain,
     ClassValue,
-    Closure,
     Const,
     Dotted,
     Ref,
@@ -34,7 +34,7 @@ from inplace_lint.interp.pylib import constant_folding
 from inplace_lint.interp.transfer import dtypes, materialise
 from inplace_lint.ir import nodes as ir
 
-_COMPARE = frozenset({"==", "!=", "<", "<=", ">", ">="})
+_METHODS = {"==": "__eq__", "!=": "__ne__", "<": "__lt__", "<=": "__le__", ">": "__gt__", ">=": "__ge__"}
 
 
 def compare(interp: Interpreter, frame: Frame, state: State, expr: ir.Compare, values: tuple[Value, ...]) -> Results:
@@ -62,7 +62,7 @@ def _compare_two(
     left_expr: ir.Expr,
     right_expr: ir.Expr,
 ) -> Results:
-    if op in _COMPARE:
+    if op in _METHODS:
         facts = materialise.framework_of(interp, state, left)
         if facts is None:
             facts = materialise.framework_of(interp, state, right)
@@ -73,11 +73,38 @@ def _compare_two(
             method = facts.framework.compare[op]
             exprs: dict[int | str, ir.Expr] = {0: left_expr, 1: right_expr}
             return operators.call_method(interp, frame, state, facts, method, (left, right), expr.at, exprs)
+        own = _own_comparison(interp, frame, state, op, left, right, expr.at)
+        if own is not None:
+            return own
     if op in {"in", "not in"}:
         own = interp.special_method(frame, state, right, "__contains__", (left,), expr.at)
         if own is not None:
             return [(after, one if op == "in" else path_condition.negate(after, one)) for after, one in own]
     return [(state, _python_compare(interp, state, op, left, right))]
+
+
+def _own_comparison(
+    interp: Interpreter, frame: Frame, state: State, op: str, left: Value, right: Value, at: int
+) -> Results | None:
+    """Compare an object by a method of its class; two of one dataclass are equal if their fields are."""
+    instance, other = state.instance(left), state.instance(right)
+    if instance is None:
+        return None
+    for name, negated in ((_METHODS[op], False), *((("__eq__", True),) if op == "!=" else ())):
+        own = interp.special_method(frame, state, left, name, (right,), at)
+        if own is not None and all(one != Builtin("NotImplemented") for _, one in own):
+            return [(after, path_condition.negate(after, one) if negated else one) for after, one in own]
+    if other is None or op not in {"==", "!="} or not isinstance(instance.cls, ClassValue):
+        return None
+    if left == right or not instance.cls.is_data:
+        known = left == right or all(isinstance(base, ClassValue) for base in interp.context.mro(instance.cls))
+        return [(state, Const((left == right) is (op == "==")))] if known else None
+    same = instance.cls is other.cls and instance.attrs.keys() == other.attrs.keys()
+    found = [_equal(state, "==", value, other.attrs[name]) for name, value in instance.attrs.items()] if same else []
+    sides = {path_condition.truth(state, one) for one in found} if same else {False}
+    if False in sides or None not in sides:
+        return [(state, Const((False not in sides) is (op == "==")))]
+    return None
 
 
 def _python_compare(interp: Interpreter, state: State, op: str, left: Value, right: Value) -> Value:
@@ -162,9 +189,6 @@ def _equal(state: State, op: str, left: Value, right: Value) -> Value:
     return Const(left == right)
 
 
-_Known = Const | Dotted | ClassValue | Closure | Builtin  # whether two of these are equal is certain
-
-
 def _contains(interp: Interpreter, state: State, left: Value, right: Value) -> Value:
     if own_names.is_mapping(right) and own_names.object_of(state, right) is None and isinstance(left, Const):
         return Const(own_names.item(interp, state, right, left) is not None)
@@ -195,8 +219,8 @@ def _contains(interp: Interpreter, state: State, left: Value, right: Value) -> V
 
 def _is_among(interp: Interpreter, state: State, left: Value, items: Sequence[Value]) -> Three:
     """Return whether a value is one of these, where that is certain."""
-    if isinstance(left, _Known):
+    if isinstance(left, Certain):
         if any(left == _canonical(interp, item) for item in items):
             return True
-        return False if all(isinstance(item, _Known) for item in items) else None
+        return False if all(isinstance(item, Certain) for item in items) else None
     return False if items and all(dtypes.is_another(state, left, item) for item in items) else None

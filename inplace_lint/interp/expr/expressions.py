@@ -31,7 +31,7 @@ from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.expr import comparisons, environment, operators
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.interpreter import Interpreter
-from inplace_lint.interp.outcome import Results
+from inplace_lint.interp.outcome import Results, taken
 from inplace_lint.ir import nodes as ir
 
 
@@ -115,7 +115,7 @@ def _starred(interp: Interpreter, frame: Frame, state: State, expr: ir.Starred) 
 def _unary(interp: Interpreter, frame: Frame, state: State, expr: ir.Unary) -> Results:
     if expr.op == "not":
         with interp.fuel.preferring(not interp.fuel.prefers):
-            results = evaluate(interp, frame, state, expr.operand)
+            results = interp.condition(frame, state, expr.operand)
         return [(after, path_condition.negate(after, value)) for after, value in results]
     results = evaluate(interp, frame, state, expr.operand)
     return [
@@ -149,7 +149,8 @@ def _bool_op(interp: Interpreter, frame: Frame, state: State, expr: ir.BoolOp) -
     for operand in expr.values[1:]:
         going: Results = []
         for after, value in open_:
-            sides = path_condition.split(interp.fuel, after, value)
+            test = taken(after, interp.truth_of(frame, after, value, expr.at)) or value
+            sides = path_condition.split(interp.fuel, after, test)
             if stops_on and type(value) is Const and value.source is not None:
                 interp.context.coverage.split(frame, expr, value, sides)
             for side_state, side in sides:
@@ -164,7 +165,7 @@ def _bool_op(interp: Interpreter, frame: Frame, state: State, expr: ir.BoolOp) -
 def _if_exp(interp: Interpreter, frame: Frame, state: State, expr: ir.IfExp) -> Results:
     return [
         result
-        for after, test in evaluate(interp, frame, state, expr.test)
+        for after, test in interp.condition(frame, state, expr.test)
         for side_state, side in _sides(interp, frame, after, expr, test)
         for result in evaluate(interp, frame, side_state, expr.then if side else expr.orelse)
     ]
@@ -278,11 +279,11 @@ def _turn(
     for state, pairs, exact in going:
         for bound in interp.assign(frame, state, clause.target, item):
             sides: list[tuple[State, bool]] = [(bound, True)]
-            for condition in clause.conditions:
+            for test in clause.conditions:
                 sides = [
                     (split_state, side and chosen)
                     for before, side in sides
-                    for after, value in (evaluate(interp, frame, before, condition) if side else [(before, NONE)])
+                    for after, value in (interp.condition(frame, before, test) if side else [(before, NONE)])
                     for split_state, chosen in (
                         path_condition.split(interp.fuel, after, value) if side else [(after, False)]
                     )

@@ -8,9 +8,7 @@ Subscripts: of tensors by the framework's facts, of tuples, lists and dicts by c
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
-from msgspec.structs import replace
+from collections.abc import Collection, Sequence
 
 from inplace_lint.core.event import Spelling
 from inplace_lint.core.span import Place
@@ -28,13 +26,14 @@ from inplace_lint.domain.values import (
     SymId,
     Tuple,
     Value,
+    is_absent,
     is_key,
     key_of,
     may_be_key,
 )
 from inplace_lint.interp.call import enums, module_containers
 from inplace_lint.interp.control import path_condition
-from inplace_lint.interp.expr import own_names, registries
+from inplace_lint.interp.expr import item_stores, own_names, registries
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import kernels, opaque_modules
@@ -74,13 +73,11 @@ def _of_python(interp: Interpreter, frame: Frame, state: State, value: Value, in
         return [(state, unknown_item(state, value, index) if part is None else part)]
     match state.object(value):
         case ListObject(items, exact):
+            if interp.fuel.listens and exact and _is_outside(items, index):
+                return interp.fuel.leave(state, Raised(Builtin("IndexError"), frame.site(at)))
             return [(state, _from_items(state, value, items, exact, index))]
         case DictObject() as mapping:
-            mapping = registries.filled(interp, state, value, mapping, index)
-            interp.context.coverage.entry(frame, state, at, mapping, index)
-            if mapping.factory is not None and may_be_key(index) and key_of(index) not in mapping.items:
-                return _made(interp, frame, state, value, mapping, index, at)
-            return [(state, _from_dict(state, value, mapping, index))]
+            return _from_mapping(interp, frame, state, value, mapping, index, at)
         case Instance() as instance:
             return _from_instance(interp, frame, state, value, instance, index, at)
         case _:
@@ -89,6 +86,30 @@ def _of_python(interp: Interpreter, frame: Frame, state: State, value: Value, in
             else:
                 kept = enums.named(interp, state, value, index) or _kept_under(state, value, index)
             return [(state, unknown_item(state, value, index) if kept is None else kept)]
+
+
+def _from_mapping(
+    interp: Interpreter, frame: Frame, state: State, value: Value, mapping: DictObject, index: Value, at: int
+) -> Results:
+    """Return the item of a dict; where one that handles exceptions calls, a key that is missing raises."""
+    mapping = registries.filled(interp, state, value, mapping, index)
+    interp.context.coverage.entry(frame, state, at, mapping, index)
+    if mapping.factory is not None and may_be_key(index) and key_of(index) not in mapping.items:
+        return _made(interp, frame, state, value, mapping, index, at)
+    if interp.fuel.listens and _is_missing(mapping, path_condition.known(state, index)):
+        return interp.fuel.leave(state, Raised(Builtin("KeyError"), frame.site(at)))
+    return [(state, _from_dict(state, value, mapping, index))]
+
+
+def _is_outside(items: Sequence[Value], index: Value) -> bool:
+    """Check whether a list of these items certainly has none at an index."""
+    return isinstance(index, Const) and type(index.value) is int and not -len(items) <= index.value < len(items)
+
+
+def _is_missing(mapping: DictObject, key: Value) -> bool:
+    """Check whether a dict certainly has no item under a key, which then raises."""
+    made = mapping.default is not None or mapping.factory is not None
+    return isinstance(key, Const) and not made and mapping.exact and is_absent(mapping.items, key)
 
 
 def _is_generic(interp: Interpreter, value: Value) -> bool:
@@ -265,7 +286,7 @@ def _made(
     assert mapping.factory is not None
     results = interp.call(frame, state, mapping.factory, Arguments(()), at)
     for after, made in results:
-        _store(after, value, after.object(value), key, made)
+        item_stores.store(after, value, after.object(value), key, made)
     return results
 
 
@@ -291,14 +312,21 @@ def _from_dict(state: State, value: Value, mapping: DictObject, index: Value) ->
 def _from_instance(
     interp: Interpreter, frame: Frame, state: State, value: Value, instance: Instance, index: Value, at: int
 ) -> Results:
+    inner: Object | None
     if instance.children is not None:
-        inner: Object | None = state.object(instance.children)
+        inner = state.object(instance.children)
         if isinstance(inner, DictObject) and isinstance(index, SliceValue):
             inner = ListObject(tuple(inner.items.values()), inner.exact)
         if isinstance(inner, ListObject):
             return [(state, module_containers.item(state, instance, inner, index))]
         if isinstance(inner, DictObject):
             return [(state, _from_dict(state, value, inner, module_containers.key_at(inner, index)))]
+    mapping = state.trait(traits.MAPPING, value.id) if isinstance(value, Ref) else None
+    inner = None if mapping is None else state.object(mapping)
+    if isinstance(inner, DictObject) and _is_missing(inner, path_condition.known(state, index)):
+        own = interp.special_method(frame, state, value, "__missing__", (index,), at)
+        if own is not None:
+            return own
     results: Results = []
     for after, method in interp.get_attribute(frame, state, value, "__getitem__", at):
         if isinstance(method, Sym | Dotted):
@@ -343,7 +371,7 @@ def set_(
         if isinstance(thing, DictObject) and may_be_key(index) and not again:  # `d[k] += x` stores nothing elsewhere
             held = tuple(v for k, v in thing.items.items() if k != key_of(index))
         interp.listeners.store(state, Place(frame.slice, target.at), value, held)
-        _store(state, receiver, thing, index, value)
+        item_stores.store(state, receiver, thing, index, value)
     if isinstance(receiver, Sym) and isinstance(index, Const) and isinstance(index.value, str | int):
         interp.listeners.put_again(state, receiver, index, value)
         _keep(state, receiver, index, value)
@@ -355,32 +383,6 @@ def _keep(state: State, container: Sym, key: Const, value: Value) -> None:
     pairs = {**dict(kept_in(state, container)), key: value}
     state.symbols.marked.add(container.id)
     state.set_trait(traits.ITEMS, container.id, tuple(pairs.items()))
-
-
-def _store(state: State, ref: Ref, thing: Object | None, index: Value, value: Value) -> None:
-    """Store an item in a dict, a list or a module container."""
-    match thing:
-        case DictObject():
-            state.put(ref, thing.stored(index, value))
-        case ListObject():
-            state.put(ref, _replaced(thing, index, value))
-        case Instance(_, _, _, Ref() as children):
-            inner = state.object(children)
-            _store(state, children, inner, module_containers.key_at(inner, index), value)
-        case _:
-            pass
-
-
-def _replaced(thing: ListObject, index: Value, value: Value) -> ListObject:
-    if (
-        isinstance(index, Const)
-        and isinstance(index.value, int)
-        and -len(thing.items) <= index.value < len(thing.items)
-    ):
-        items = list(thing.items)
-        items[index.value] = value
-        return replace(thing, items=tuple(items))
-    return replace(thing, exact=False)
 
 
 def _set_instance(

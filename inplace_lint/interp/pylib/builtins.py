@@ -31,7 +31,7 @@ from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.expr import environment
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
-from inplace_lint.interp.outcome import Results
+from inplace_lint.interp.outcome import Raised, Results
 from inplace_lint.interp.pylib import (
     constant_folding,
     iterators,
@@ -58,6 +58,9 @@ def call(interp: Interpreter, frame: Frame, state: State, function: Builtin, arg
         known = constant_folding.function(state, function.name, arguments.positional, arguments.keywords)
         if known is not None:
             return [(state, known)]
+        error = iterators.error_of(request) if interp.fuel.listens else None
+        if error is not None:
+            return interp.fuel.leave(state, Raised(error, frame.site(at)))
     handler = _HANDLERS.get(function.name)
     return handler(request) if handler is not None else request.unknown()
 
@@ -120,8 +123,6 @@ def _list(request: Request) -> Results:
         return [(request.state, Tuple(found.items, found.exact))]
     kind = "set" if request.function.name in {"set", "frozenset"} else "list"
     items = tuple(dict.fromkeys(found.items)) if kind == "set" else found.items
-    if request.function.name == "sorted" and not request.arguments.keywords:
-        items = constant_folding.in_order(items)
     known = kind != "set" or are_distinct(items)
     exact = found.exact and known and request.arguments.named("maxlen") is None
     return [(request.state, request.state.new(ListObject(items, exact, kind)))]
@@ -131,6 +132,10 @@ def _next(request: Request) -> Results:
     """Evaluate `next`: an iterator over known items hands the first one out."""
     value = request.argument(0)
     inner = request.state.object(value) if value is not None else None
+    default = request.argument(1)
+    ended = value == Tuple(()) or (isinstance(inner, ListObject) and inner.exact and not inner.items)
+    if ended and default is not None:
+        return [(request.state, default)]
     if not isinstance(value, Ref) or not isinstance(inner, ListObject) or not inner.items:
         return request.unknown()
     request.state.put(value, replace(inner, items=inner.items[1:]))
@@ -289,6 +294,8 @@ def _method(request: Request) -> Results:
 
 def _bool(request: Request) -> Results:
     value = request.argument(0)
+    if value is not None:
+        request.state, value = request.interp.truth_of(request.frame, request.state, value, request.at)[0]
     known = path_condition.truth(request.state, value) if value is not None else False
     if known is None and value is not None and request.state.tensor(value) is not None:
         return request.unknown("number")
@@ -351,7 +358,7 @@ _HANDLERS: dict[str, Callable[[Request], Results]] = {
     "enumerate": iterators.of_enumerate,
     "zip": iterators.of_zip,
     "reversed": iterators.of_reversed,
-    **dict.fromkeys(("list", "tuple", "set", "frozenset", "iter", "sorted"), _list),
+    **dict.fromkeys(("list", "tuple", "set", "frozenset", "iter"), _list),
     "dict": _dict,
     "dict.fromkeys": _fromkeys,
     "next": _next,
@@ -372,11 +379,13 @@ _HANDLERS: dict[str, Callable[[Request], Results]] = {
     "filter": iterators.of_filter,
     "bool": _bool,
     **dict.fromkeys(("int", "float", "abs"), _number),
+    "sorted": iterators.of_sorted,
+    **dict.fromkeys(("max", "min"), iterators.of_extreme),
     "sum": iterators.of_sum,
     "print": lambda request: [(request.state, NONE)],
     "slice": _slice,
     "type": _type,
-    **dict.fromkeys(("max", "min", "round", "id", "hash", "ord"), lambda request: request.unknown("number")),
+    **dict.fromkeys(("round", "id", "hash", "ord"), lambda request: request.unknown("number")),
     "str": _str,
     **dict.fromkeys(("repr", "format", "chr"), lambda request: request.unknown("str")),
 }

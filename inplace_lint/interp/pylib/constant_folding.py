@@ -18,7 +18,7 @@ from typing import Any
 
 from inplace_lint.domain.heap import DictObject, ListObject
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Const, Ref, SliceValue, Tuple, Value, of_key
+from inplace_lint.domain.values import Builtin, Const, Ref, SliceValue, Tuple, Value, of_key
 from inplace_lint.interp.pylib.releases import Release
 
 _MOST = 256  # items of a container, and characters of a string that grows
@@ -99,6 +99,8 @@ _METHODS: dict[type, frozenset[str]] = {
     int: frozenset({"bit_length"}),
     float: frozenset({"is_integer"}),
     list: frozenset({"index", "count"}),
+    set: frozenset(name for name in dir(set) if name.startswith(("is", "union", "inter", "diff", "symm")))
+    - {"intersection_update", "difference_update", "symmetric_difference_update"},
     tuple: frozenset({"index", "count"}),
 }
 OPERATORS: dict[str, Callable[[Any, Any], object]] = {
@@ -131,6 +133,21 @@ def function(state: State, name: str, values: Sequence[Value], keywords: Sequenc
     """Evaluate a builtin, or a function of the standard library by its full name, on constants; None if impossible."""
     called = _FUNCTIONS.get(name) or _STDLIB.get(name)
     return None if called is None else _applied(state, name, called, values, dict(keywords))
+
+
+def error_of(state: State, name: str, values: Sequence[Value], keywords: Sequence[tuple[str, Value]]) -> Builtin | None:
+    """Return the exception that a function of this kind raises for constants, as `int("a")` does; None if none."""
+    called = _FUNCTIONS.get(name) or _STDLIB.get(name)
+    try:
+        given = [_python(state, value) for value in values]
+        options = {key: _python(state, value) for key, value in keywords}
+        if called is not None and name not in _GROWING:
+            called(*given, **options)
+    except (ArithmeticError, ValueError) as error:
+        return Builtin(type(error).__name__)
+    except (_Unknown, TypeError, LookupError, AttributeError):
+        pass
+    return None
 
 
 def method(
@@ -182,10 +199,13 @@ def _is_small(value: object) -> bool:
     return isinstance(value, str | tuple | list) and len(value) <= _MOST
 
 
-def in_order(items: tuple[Value, ...]) -> tuple[Value, ...]:
-    """Sort texts; anything else stays as it is."""
-    texts = {item.value: item for item in items if isinstance(item, Const) and isinstance(item.value, str)}
-    return tuple(texts[text] for text in sorted(texts)) if len(texts) == len(items) else items
+def order(state: State, keys: Sequence[Value], *, reverse: bool) -> list[int] | None:
+    """Return the places of keys in their order, equal ones as they come; None where that is not known."""
+    try:
+        known = [_python(state, key) for key in keys]
+        return sorted(range(len(known)), key=known.__getitem__, reverse=reverse)
+    except (_Unknown, TypeError):
+        return None
 
 
 def _python(state: State, value: Value) -> Any:  # noqa: ANN401 - any plain value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from inplace_lint.domain import origins
-from inplace_lint.domain.heap import Instance
+from inplace_lint.domain.heap import DictObject, Instance
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import ClassValue, Closure, Const, Dotted, Tuple, Value
 from inplace_lint.interp.interpreter import Interpreter
@@ -94,6 +94,20 @@ def descriptions(interp: Interpreter, state: State, value: Value) -> Tuple | Non
     if not isinstance(cls, ClassValue) or not cls.is_data:
         return None
     return Tuple(tuple(state.new(Instance(_FIELD, {"name": Const(name)})) for name in names(interp, cls)))
+
+
+def as_dict(interp: Interpreter, state: State, value: Value) -> Value | None:
+    """Return what `dataclasses.asdict` does for an object of a dataclass, and those in its fields; None for others."""
+    instance = state.instance(value)
+    if instance is None or not isinstance(instance.cls, ClassValue) or not instance.cls.is_data:
+        return None
+    found = {name: instance.attrs.get(name) for name in names(interp, instance.cls)}
+    if None in found.values():
+        return None
+    parts: dict[object, Value] = {
+        name: as_dict(interp, state, item) or item for name, item in found.items() if item is not None
+    }
+    return state.new(DictObject(parts))
 
 
 _FIELD = Dotted("dataclasses.Field")

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from inplace_lint.domain import origins
 from inplace_lint.domain.heap import ListObject
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Const, Dotted, Sym, Tuple, Value
+from inplace_lint.domain.values import NONE, Builtin, Const, Dotted, Sym, Tuple, Value
 from inplace_lint.interp.control import path_condition
-from inplace_lint.interp.frame import Arguments
+from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.fuel import UNKNOWN_TURNS
+from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Items, Results
+from inplace_lint.interp.pylib import constant_folding
 from inplace_lint.interp.pylib.request import Request
 from inplace_lint.interp.transfer import materialise
 
@@ -75,21 +78,71 @@ def of_reversed(request: Request) -> Results:
     return [(request.state, Tuple(found.items[::-1], found.exact))]
 
 
+def _each(
+    interp: Interpreter, frame: Frame, state: State, function: Value, rows: Iterable[tuple[Value, ...]], at: int
+) -> list[tuple[State, tuple[Value, ...]]]:
+    """Return what a function returns for each row of arguments, on each path."""
+    going: list[tuple[State, tuple[Value, ...]]] = [(state, ())]
+    for row in rows:
+        going = [
+            (after, (*done, value))
+            for before, done in going
+            for after, value in interp.call(frame, before, function, Arguments(row), at)
+        ]
+    return going
+
+
+def orders(
+    interp: Interpreter, frame: Frame, state: State, items: Sequence[Value], arguments: Arguments, at: int
+) -> list[tuple[State, list[int] | None]]:
+    """Return the places of items in the order in which a call with `key` and `reverse` sorts them; None if unknown."""
+    key, reverse = arguments.named("key") or NONE, arguments.named("reverse")
+    backward = False if reverse is None else path_condition.truth(state, reverse)
+    going = [(state, tuple(items))] if key == NONE else _each(interp, frame, state, key, zip(items), at)
+    return [
+        (after, None if backward is None else constant_folding.order(after, keys, reverse=backward))
+        for after, keys in going
+    ]
+
+
+def of_sorted(request: Request) -> Results:
+    """Return the list of items in order; where that is not known, as they come."""
+    found = turns(request, request.argument(0))
+    results: Results = []
+    for after, order in orders(
+        request.interp, request.frame, request.state, found.items, request.arguments, request.at
+    ):
+        items = found.items if order is None else tuple(found.items[place] for place in order)
+        results.append((after, after.new(ListObject(items, found.exact))))
+    return results
+
+
+def of_extreme(request: Request) -> Results:
+    """Return the least or the greatest of several items, the first of equal ones."""
+    given, arguments = request.arguments.positional, request.arguments
+    kind = "number" if arguments.named("key") is None else ""
+    found = Items(given, exact=True) if len(given) > 1 else request.items(request.argument(0))
+    if not found.exact or arguments.unknown or any(request.state.ref(item) for item in found.items):
+        return request.unknown(kind)
+    if not found.items:
+        return [(request.state, arguments.named("default") or NONE)]
+    least = request.function.name == "min"
+    asked = Arguments((), (*[pair for pair in arguments.keywords if pair[0] == "key"], ("reverse", Const(not least))))
+    unknown = (origins.BUILTIN, request.function.name, request.function.receiver, given)
+    return [
+        (after, found.items[order[0]] if order else after.symbols.sym(unknown, kind))
+        for after, order in orders(request.interp, request.frame, request.state, found.items, asked, request.at)
+    ]
+
+
 def of_map(request: Request) -> Results:
     """Return what a function returns for each item, or row of items."""
     function = request.argument(0)
     columns = [turns(request, value) for value in request.arguments.positional[1:]]
-    going: list[tuple[State, tuple[Value, ...]]] = [(request.state, ())]
-    for row in zip(*(column.items for column in columns), strict=False):
-        going = [
-            (after, (*done, value))
-            for before, done in going
-            for after, value in (
-                request.interp.call(request.frame, before, function, Arguments(row), request.at)
-                if function is not None
-                else []
-            )
-        ]
+    if function is None:
+        return []
+    rows = zip(*(column.items for column in columns), strict=False)
+    going = _each(request.interp, request.frame, request.state, function, rows, request.at)
     return [(after, Tuple(done, all(column.exact for column in columns))) for after, done in going]
 
 
@@ -135,3 +188,13 @@ def of_sum(request: Request) -> Results:
         results = request.interp.call(request.frame, state, name, Arguments(pair), request.at)
         state, total = results[0]
     return [(state, total)]
+
+
+def error_of(request: Request) -> Builtin | None:
+    """Return the exception that a builtin certainly raises for what is known of its arguments; None if it may not."""
+    name, given = request.function.name, request.arguments.positional
+    if name == "next" and len(given) == 1:
+        inner = request.state.object(given[0])
+        ended = isinstance(inner, ListObject) and inner.exact and not inner.items
+        return Builtin("StopIteration") if ended else None
+    return constant_folding.error_of(request.state, name, given, request.arguments.keywords)

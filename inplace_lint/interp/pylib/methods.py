@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec.structs import replace
 
 from inplace_lint.core.span import Place
@@ -11,6 +13,7 @@ from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
     NONE,
     Builtin,
+    Certain,
     Const,
     Ref,
     Tuple,
@@ -25,8 +28,8 @@ from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.expr import own_names, registries
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
-from inplace_lint.interp.outcome import Results
-from inplace_lint.interp.pylib import constant_folding, mappings
+from inplace_lint.interp.outcome import Raised, Results
+from inplace_lint.interp.pylib import constant_folding, iterators, mappings
 from inplace_lint.ir import nodes as ir
 
 
@@ -47,7 +50,19 @@ def call(interp: Interpreter, frame: Frame, state: State, function: Builtin, arg
     known = constant_folding.method(state, function.name, receiver, arguments.positional, arguments.keywords)
     if known is not None:
         return [(state, known)]
+    error = _error(state, receiver, function.name, arguments) if interp.fuel.listens else None
+    if error is not None:
+        return interp.fuel.leave(state, Raised(error, frame.site(at)))
+    return _of_container(interp, frame, state, function, receiver, arguments, at)
+
+
+def _of_container(
+    interp: Interpreter, frame: Frame, state: State, function: Builtin, receiver: Value, arguments: Arguments, at: int
+) -> Results:
+    """Run a method of a list or dict; that of any other value is a constant or unknown."""
     match state.object(receiver), receiver:
+        case ListObject() as inner, Ref() as ref if function.name == "sort":
+            return _sort(interp, frame, state, ref, inner, arguments, at)
         case ListObject() as inner, Ref() as ref:
             return [(state, _list_method(interp, frame, state, ref, inner, function.name, arguments, at))]
         case DictObject(), Ref() if function.name == "__getitem__" and arguments.positional:
@@ -65,11 +80,30 @@ def call(interp: Interpreter, frame: Frame, state: State, function: Builtin, arg
 _OF_FIELDS = frozenset({"_replace", "_asdict"})
 
 
+def _error(state: State, receiver: Value, name: str, arguments: Arguments) -> Builtin | None:
+    """Return the exception that a method certainly raises, as what it asks for is missing; None if it may not."""
+    inner, given = state.object(receiver), arguments.positional
+    if isinstance(inner, ListObject) and inner.exact:
+        if name in _TAKES_OUT and not inner.items:
+            return Builtin("KeyError" if inner.kind == "set" else "IndexError")
+        if name in {"remove", "index"} and len(given) == 1 and _place(state, inner.items, given[0]) == len(inner.items):
+            return Builtin("KeyError" if inner.kind == "set" else "ValueError")
+    if isinstance(inner, DictObject) and inner.exact and name == "pop" and len(arguments.values) == 1 and given:
+        key = path_condition.known(state, given[0])
+        return Builtin("KeyError") if isinstance(key, Const) and is_absent(inner.items, key) else None
+    return None
+
+
+_TAKES_OUT = frozenset({"pop", "popleft"})
+
+
 def _of_constant(state: State, receiver: Value, name: str, arguments: Arguments) -> Value:
     """Return what a method of a text or a named tuple returns; that of any other value is unknown."""
     match receiver:
         case Tuple() as row if row.fields and name in _OF_FIELDS and not arguments.unknown:
             return _with_fields(state, row, name, arguments)
+        case Tuple(items, True) if name == "index" and arguments.positional:
+            return _index(state, receiver, items, arguments.positional[0], arguments)
         case Const(str() as text):
             return state.symbols.sym((origins.METHOD, name, text, arguments.positional), "str")
         case _:
@@ -110,17 +144,62 @@ def _list_method(
             _insert(state, ref, inner, arguments.positional[0], arguments.positional[1])
         case "pop" | "popleft":
             return _pop(state, ref, inner, Const(0) if name == "popleft" else first)
-        case "clear":
-            state.put(ref, replace(inner, items=(), exact=True))
+        case "clear" | "reverse" | "rotate" | "remove" | "discard":
+            state.put(ref, _changed(state, inner, name, first))
         case "copy":
             return state.new(inner)
-        case "reverse":
-            state.put(ref, replace(inner, items=inner.items[::-1]))
-        case "remove" | "discard" | "sort":
-            state.put(ref, replace(inner, exact=False))
+        case "index" if first is not None and inner.exact:
+            return _index(state, ref, inner.items, first, arguments)
         case _:
             return state.symbols.sym((origins.METHOD, name, ref, arguments.positional, state.next_id))
     return NONE
+
+
+def _changed(state: State, inner: ListObject, name: str, first: Value | None) -> ListObject:
+    """Return a list or set after a method that takes items out of it, or puts them in another order."""
+    match name:
+        case "clear":
+            return replace(inner, items=(), exact=True)
+        case "reverse":
+            return replace(inner, items=inner.items[::-1])
+        case "rotate":
+            return _rotated(inner, Const(1) if first is None else first)
+        case _:
+            return _without(state, inner, NONE if first is None else first)
+
+
+def _place(state: State, items: Sequence[Value], value: Value) -> int | None:
+    """Return the place of the first of some items that equals a value, the length if none does; None if not certain."""
+    for place, item in enumerate(items):
+        if item == value:
+            return place
+        objects = state.instance(item) is not None and state.instance(value) is not None
+        if not objects and not (isinstance(item, Certain) and isinstance(value, Certain)):
+            return None
+    return len(items)
+
+
+def _index(state: State, receiver: Value, items: Sequence[Value], value: Value, arguments: Arguments) -> Value:
+    """Return the place of an item in a list or tuple."""
+    place = _place(state, items, value) if len(arguments.values) == 1 else None
+    if place is None or place == len(items):
+        return state.symbols.sym((origins.METHOD, "index", receiver, arguments.positional, state.next_id), "number")
+    return Const(place)
+
+
+def _without(state: State, inner: ListObject, value: Value) -> ListObject:
+    """Return a list or set without one item; where it is not certain which that is, what stays is unknown."""
+    place = _place(state, inner.items, value)
+    if place is None or not (inner.exact or place < len(inner.items)):
+        return replace(inner, items=(), exact=False)
+    return replace(inner, items=inner.items[:place] + inner.items[place + 1 :])
+
+
+def _rotated(inner: ListObject, steps: Value) -> ListObject:
+    if not inner.exact or not isinstance(steps, Const) or type(steps.value) is not int:
+        return replace(inner, items=(), exact=False)
+    first = -steps.value % max(1, len(inner.items))
+    return replace(inner, items=inner.items[first:] + inner.items[:first])
 
 
 def _insert(state: State, ref: Ref, inner: ListObject, index: Value, value: Value) -> None:
@@ -141,6 +220,19 @@ def _pop(state: State, ref: Ref, inner: ListObject, index: Value | None) -> Valu
         return value
     state.put(ref, replace(inner, exact=False))
     return state.symbols.sym((origins.POPPED, ref, state.next_id))
+
+
+def _sort(
+    interp: Interpreter, frame: Frame, state: State, ref: Ref, inner: ListObject, arguments: Arguments, at: int
+) -> Results:
+    """Sort a list in place; where the order is not known, its items keep their places."""
+    results: Results = []
+    for after, order in iterators.orders(interp, frame, state, inner.items, arguments, at):
+        known = order is not None and inner.exact
+        items = tuple(inner.items[place] for place in order or ()) if known else inner.items
+        after.put(ref, replace(inner, items=items, exact=known))
+        results.append((after, NONE))
+    return results
 
 
 def _dict_method(
@@ -176,7 +268,28 @@ def _dict_method(
             state.put(ref, replace(mapping, items={}, exact=True))
             return NONE
         case _:
-            return state.symbols.sym((origins.METHOD, name, ref, arguments.positional, state.next_id))
+            moved = _move_pair(state, ref, mapping, name, arguments)
+            return moved or state.symbols.sym((origins.METHOD, name, ref, arguments.positional, state.next_id))
+
+
+def _move_pair(state: State, ref: Ref, mapping: DictObject, name: str, arguments: Arguments) -> Value | None:
+    """Run `popitem` or `move_to_end`, at the end unless `last` is false; return None for another method."""
+    given = arguments.positional
+    place = {"popitem": 0, "move_to_end": 1}.get(name)
+    if place is None or not mapping.exact:
+        return None
+    last = given[place] if len(given) > place else arguments.named("last")
+    first = last is not None and path_condition.truth(state, last) is False
+    if name == "popitem":
+        pair = mapping.pairs[0 if first else -1] if mapping.items else None
+    else:
+        pair = next((pair for pair in mapping.pairs if given and pair[0] == given[0]), None)
+    if pair is None:
+        return None
+    rest = {key: item for key, item in mapping.items.items() if key != key_of(pair[0])}
+    moved = {} if name == "popitem" else {key_of(pair[0]): pair[1]}
+    state.put(ref, replace(mapping, items={**moved, **rest} if first else {**rest, **moved}))
+    return Tuple(pair) if name == "popitem" else NONE
 
 
 def _read(state: State, value: Value) -> DictObject:

@@ -280,6 +280,12 @@ def _fields(interp: Interpreter, _frame: Frame, state: State, arguments: Argumen
     return [(state, known or state.symbols.sym((origins.STANDARD_LIBRARY, "dataclasses.fields", value, at)))]
 
 
+def _as_dict(interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, at: int) -> Results:
+    value = arguments.positional[0] if len(arguments.values) == 1 else NONE
+    known = dataclass_fields.as_dict(interp, state, value)
+    return [(state, known or state.symbols.sym((origins.STANDARD_LIBRARY, "dataclasses.asdict", value, at)))]
+
+
 _MOST_REPEATS = 64
 _NEW_TUPLE = "collections.namedtuple()"
 _HANDLERS: dict[str, Callable[[Interpreter, Frame, State, Arguments, int], Results]] = {
@@ -297,6 +303,7 @@ _HANDLERS: dict[str, Callable[[Interpreter, Frame, State, Arguments, int], Resul
     "types.MethodType": _method,
     "typing.cast": _cast,
     "typing_extensions.cast": _cast,
+    "dataclasses.asdict": _as_dict,
     "dataclasses.fields": _fields,
     "dataclasses.replace": _replace,
     "copy.copy": _copy,
