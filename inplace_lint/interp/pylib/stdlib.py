@@ -217,9 +217,19 @@ def _copy(_interp: Interpreter, _frame: Frame, state: State, arguments: Argument
 
 
 def _replace(interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, at: int) -> Results:
-    """Return a copy of an object of a dataclass with other fields; where more is computed from these it is unknown."""
+    """
+    Return a copy of an object of a dataclass with other fields; where more is computed from these it is unknown.
+
+    IMPRECISE: so is one without tensors. Every option of what a changed configuration builds would be run.
+    """
     instance = state.instance(arguments.positional[0] if arguments.positional else NONE)
-    if instance is None or arguments.unknown or interp.lookup(state, instance.cls, "__post_init__") is not None:
+    holds = instance is not None and any(state.tensors_in(value) for value in instance.attrs.values())
+    if (
+        instance is None
+        or not holds
+        or arguments.unknown
+        or interp.lookup(state, instance.cls, "__post_init__") is not None
+    ):
         return [(state, state.symbols.sym((origins.STANDARD_LIBRARY, "dataclasses.replace", arguments.positional, at)))]
     return [(state, state.new(replace(instance, attrs={**instance.attrs, **dict(arguments.keywords)})))]
 
