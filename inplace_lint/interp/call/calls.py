@@ -250,11 +250,14 @@ def call_closure(
     if bound is None:
         return unknown_call(interp, frame, state, closure, arguments, at)
     values, passed, key = bound
+    if not closure.caches:
+        return _inline(interp, frame, state, closure, values, passed, frame.site(at), key)
     entry = (closure.env, closure.function.qualname, tuple(values.values()))
-    if closure.caches and (kept := state.trait(traits.RESULT, entry)) is not None:
+    kept = state.trait(traits.RESULT, entry)
+    if kept is not None:
         return [(state, kept)]
     results = _inline(interp, frame, state, closure, values, passed, frame.site(at), key)
-    for after, value in results if closure.caches else ():
+    for after, value in results:
         after.set_trait(traits.RESULT, entry, value)
         _remember_cached(interp, after, closure, value)
     return results

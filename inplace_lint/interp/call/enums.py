@@ -85,23 +85,20 @@ def construct(interp: Interpreter, state: State, cls: ClassValue, arguments: Arg
     instance = None if value is None else state.instance(value)
     if instance is not None and instance.cls is cls:
         return value
-    if value is not None and _has(interp, state, cls, value):
-        return member(interp, state, cls, _name(interp, state, cls, value), value)
+    name = None if value is None else _name(interp, state, cls, value)
+    if value is not None and name is not None:
+        return member(interp, state, cls, name, value)
     return state.symbols.sym((origins.MEMBER, cls.slice, cls.name, value))
 
 
 def may_be(interp: Interpreter, state: State, cls: ClassValue, value: Const) -> bool | None:
     """Return False if a constant is certainly no member of a class, None if it may be one."""
-    return None if is_enum(interp, cls) and _has(interp, state, cls, value) else False
+    return None if is_enum(interp, cls) and _name(interp, state, cls, value) is not None else False
 
 
-def _name(interp: Interpreter, state: State, cls: ClassValue, value: Value) -> str:
-    """Return the first name that the body of an enumeration binds to a value."""
+def _name(interp: Interpreter, state: State, cls: ClassValue, value: Value) -> str | None:
+    """Return the first name that the body of an enumeration binds to a constant; None if it binds none."""
     scope = state.heap[interp.class_body(state, cls).id]
-    assert isinstance(scope, Names)
-    return next(name for name, other in scope.values.items() if other == value)
-
-
-def _has(interp: Interpreter, state: State, cls: ClassValue, value: Value) -> bool:
-    scope = state.heap[interp.class_body(state, cls).id]
-    return isinstance(scope, Names) and isinstance(value, Const) and value in scope.values.values()
+    if not isinstance(scope, Names) or not isinstance(value, Const):
+        return None
+    return next((name for name, other in scope.values.items() if other == value), None)

@@ -50,6 +50,7 @@ def set_(
 def _set_item(interp: Interpreter, state: State, ref: Ref, instance: Instance, name: str, value: Value) -> bool:
     """Set an attribute in what keeps it; say whether that is a container, or the `__dict__` of the object."""
     if module_registry.is_child(state, instance, name, value):
+        _forget(state, ref, instance, name)
         module_containers.put(state, ref, name, value)
         return True
     own = instance.attrs.get("__dict__")
@@ -70,6 +71,11 @@ def unset(state: State, receiver: Value, name: str) -> None:
         return
     if module_containers.named(state, instance, name) is not None:
         module_containers.drop(state, instance, name)
-    elif name in instance.attrs:
+    else:
+        _forget(state, receiver, instance, name)
+
+
+def _forget(state: State, ref: Ref, instance: Instance, name: str) -> None:
+    if name in instance.attrs:
         attrs = {other: value for other, value in instance.attrs.items() if other != name}
-        state.put(receiver, replace(instance, attrs=attrs))
+        state.put(ref, replace(instance, attrs=attrs))
