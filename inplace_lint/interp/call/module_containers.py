@@ -128,16 +128,12 @@ def put(state: State, container: Ref, name: object, value: Value) -> None:
 def drop(state: State, instance: Instance, name: str) -> None:
     """Take a module out of a container by its name."""
     inner = state.object(instance.children) if instance.children is not None else None
-    if instance.children is None or not isinstance(inner, ListObject | DictObject):
-        return
-    found = children(state, instance)
-    kept = {key: value for key, (own, value) in zip(_keys(inner), found.pairs, strict=True) if own != name}
-    made = replace(inner, items=tuple(kept.values()) if isinstance(inner, ListObject) else kept)
-    state.put(instance.children, made)
-
-
-def _keys(inner: ListObject | DictObject) -> list[object]:
-    return [*inner.items] if isinstance(inner, DictObject) else [*range(len(inner.items))]
+    if instance.children is not None and isinstance(inner, ListObject):
+        listed = tuple(value for place, value in enumerate(inner.items) if str(place) != name)
+        state.put(instance.children, replace(inner, items=listed))
+    elif instance.children is not None and isinstance(inner, DictObject):
+        kept = {key: value for key, value in inner.items.items() if str(key) != name}
+        state.put(instance.children, replace(inner, items=kept))
 
 
 def maps(interp: Interpreter, state: State, instance: Instance) -> bool:

@@ -133,8 +133,7 @@ def _next(request: Request) -> Results:
     value = request.argument(0)
     inner = request.state.object(value) if value is not None else None
     default = request.argument(1)
-    ended = value == Tuple(()) or (isinstance(inner, ListObject) and inner.exact and not inner.items)
-    if ended and default is not None:
+    if default is not None and (value == Tuple(()) or iterators.is_at_end(request.state, value)):
         return [(request.state, default)]
     if not isinstance(value, Ref) or not isinstance(inner, ListObject) or not inner.items:
         return request.unknown()

@@ -190,11 +190,15 @@ def of_sum(request: Request) -> Results:
     return [(state, total)]
 
 
+def is_at_end(state: State, value: Value | None) -> bool:
+    """Check whether an iterator has certainly no further item."""
+    inner = None if value is None else state.object(value)
+    return isinstance(inner, ListObject) and inner.exact and not inner.items
+
+
 def error_of(request: Request) -> Builtin | None:
     """Return the exception that a builtin certainly raises for what is known of its arguments; None if it may not."""
     name, given = request.function.name, request.arguments.positional
     if name == "next" and len(given) == 1:
-        inner = request.state.object(given[0])
-        ended = isinstance(inner, ListObject) and inner.exact and not inner.items
-        return Builtin("StopIteration") if ended else None
+        return Builtin("StopIteration") if is_at_end(request.state, given[0]) else None
     return constant_folding.error_of(request.state, name, given, request.arguments.keywords)
