@@ -79,7 +79,8 @@ class Checked(Struct, frozen=True):
     The result of checking one file.
 
     `failure` says why there is none, `no_facts` why no file can have one, `lasting` whether it may be kept. `answers`
-    are the claims about other files that it rests on; `outlines` are those of files that were read for it first.
+    are the claims about other files that it rests on; `outlines` and `headers` are those of files that were read for it
+    first.
     `roots` and `ran` say which entry points found what, and what each did.
     """
 
@@ -90,6 +91,7 @@ class Checked(Struct, frozen=True):
     no_facts: str = ""
     answers: Mapping[Claim, str] = field(default_factory=dict)
     outlines: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, bytes] = field(default_factory=dict)
     roots: Roots = field(default_factory=dict)
     ran: Mapping[str, Ran] = field(default_factory=dict)
 
@@ -150,7 +152,8 @@ def _checked(task: Task, source: str) -> Checked:
         return replace(done, entry=entry, lasting=False, roots=roots, ran={**earlier.ran, **done.ran})
     if project is None or not task.traced:
         return done
-    return replace(done, answers=project.answers(task.path), outlines=project.outlines)
+    answers, headers = project.answers(task.path), project.new_headers()
+    return replace(done, answers=answers, outlines=project.outlines, headers=headers)
 
 
 def versions_of(chosen: Task | Settings) -> tuple[tuple[str, str], ...]:

@@ -35,6 +35,11 @@ class KeptFiles(NamedTuple):
         rows = self._rows("SELECT question, detail, answer FROM claim WHERE path = ? AND bytes = ?", path, digest)
         return {(question, detail): answer for question, detail, answer in rows}
 
+    def headers(self) -> dict[str, bytes]:
+        """Return the headers of files by the digests of their bytes."""
+        rows = self._rows("SELECT bytes, form FROM header")
+        return {digest: form for digest, form in rows if isinstance(form, bytes)}
+
     def _rows(self, statement: str, *values: str) -> list[tuple[Any, ...]]:
         if not self.place:
             return []

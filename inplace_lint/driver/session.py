@@ -123,11 +123,10 @@ def check_all(tasks: Sequence[Task], plan: Plan, outcome: Outcome) -> Outcome:
 def _graphs(tasks: Sequence[Task], exclude: Mapping[Path, Sequence[str]], plan: Plan) -> dict[str, import_graph.Graph]:
     """Return the graph of imports below each root of the tasks."""
     names, kept = framework_names(), _kept_files(plan.store)
-    known = None if plan.store is None else plan.store.imports()
     memory = Memory() if plan.memory is None else plan.memory
     memory.refresh(plan.texts)
     found = {
-        root: memory.graph(root, lambda root: import_graph.Graph(root, names, {}, exclude, known, kept))
+        root: memory.graph(root, lambda root: import_graph.Graph(root, names, {}, exclude, kept))
         for root in sorted({task.root for task in tasks})
     }
     for root, graph in found.items():
@@ -151,6 +150,8 @@ def _check_all(
     files_kept = _kept_files(store)
     pending = [_prepared(task, keys, plan, files_kept) for task in tasks if task.path not in results]
     pending.sort(key=lambda task: (-len(task.data), task.path))  # the longest last would keep one process alone
+    for root in {task.root for task in pending if task.root}:
+        graphs[root].project()  # with which processes that are forked from this one begin
     workers = Workers(plan.executor, plan.settings.jobs, plan.memory is not None)
     try:
         for task, checked in workers.check(pending, graphs, plan.progress):
@@ -159,12 +160,13 @@ def _check_all(
             if store is not None and checked.lasting:
                 store.put(keys[task.path], checked.entry, checked.answers)
                 store.put_outlines(checked.outlines, files_kept.code)
+                store.put_headers(checked.headers)
     finally:
         if plan.progress is not None:
             plan.progress.end()
         if store is not None:
             for graph in graphs.values():
-                store.put_imports(graph.read)
+                store.put_headers(graph.headers.taken())
             store.end()
         if plan.memory is not None:
             plan.memory.remember(began)

@@ -20,6 +20,7 @@ import time
 import zlib
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,18 +30,17 @@ from inplace_lint.driver.entry import Entry, packed, unpacked
 from inplace_lint.driver.kept import KeptFiles
 from inplace_lint.knowledge.locate import digest_of_code
 from inplace_lint.workspace.claims import COARSE, Claim, Question
-from inplace_lint.workspace.import_statements import Statement
 
 NAME = "results.sqlite"
 MOST_BYTES = 256 << 20
-_FORMAT = 5
+_FORMAT = 6
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS claim (
   id INTEGER PRIMARY KEY, path TEXT, question TEXT, detail TEXT, answer TEXT, bytes TEXT,
   UNIQUE (path, question, detail, answer));
 CREATE TABLE IF NOT EXISTS result (
   path TEXT, context TEXT, bytes TEXT, coarse BLOB, fine BLOB, entry BLOB, used INTEGER, PRIMARY KEY (path, context));
-CREATE TABLE IF NOT EXISTS imports (bytes TEXT PRIMARY KEY, statements TEXT);
+CREATE TABLE IF NOT EXISTS header (bytes TEXT PRIMARY KEY, form BLOB);
 CREATE TABLE IF NOT EXISTS outline (bytes TEXT PRIMARY KEY, code TEXT, form BLOB);
 """
 _CLAIM = "SELECT id, bytes FROM claim WHERE path = ? AND question = ? AND detail = ? AND answer = ?"
@@ -85,7 +85,7 @@ class Store:
         self._waiting: dict[tuple[str, str], tuple[Key, Entry, Mapping[Claim, str]]] = {}
         self._used: set[tuple[str, str]] = set()
         self._renewed: dict[tuple[str, str], tuple[Sequence[int], Mapping[Claim, str]]] = {}
-        self._imports: dict[str, Sequence[Statement]] = {}
+        self._headers: dict[str, bytes] = {}
         self._outlines: dict[str, tuple[str, str]] = {}
         self._flushed = time.monotonic()
         self._ids: dict[tuple[Claim, str], int] = {}
@@ -96,18 +96,9 @@ class Store:
         if time.monotonic() - self._flushed > _FLUSH_SECONDS:
             self.flush()
 
-    def imports(self) -> dict[str, Sequence[Statement]]:
-        """Return the import statements of files by the digests of their bytes."""
-        found: dict[str, Sequence[Statement]] = {}
-        for digest, text in self.rows("SELECT bytes, statements FROM imports"):
-            with contextlib.suppress(ValueError, TypeError):
-                rows = json.loads(text)
-                found[digest] = [Statement(name, level, names and tuple(names)) for name, level, names in rows]
-        return found
-
-    def put_imports(self, found: Mapping[str, Sequence[Statement]]) -> None:
-        """Keep the import statements of files by the digests of their bytes."""
-        self._imports.update(found)
+    def put_headers(self, found: Mapping[str, bytes]) -> None:
+        """Keep the headers of files by the digests of their bytes."""
+        self._headers.update(found)
 
     def files(self, frameworks: Sequence[str]) -> KeptFiles:
         """Return what is kept of single files that may mention these packages; other processes can read it as well."""
@@ -131,8 +122,7 @@ class Store:
                 database.execute(
                     "UPDATE result SET coarse = ? WHERE path = ? AND context = ?", (_packed(numbers), *place)
                 )
-            rows = [(digest, json.dumps(known)) for digest, known in self._imports.items()]
-            database.executemany("INSERT OR REPLACE INTO imports VALUES (?, ?)", rows)
+            database.executemany("INSERT OR REPLACE INTO header VALUES (?, ?)", self._headers.items())
             forms = ((digest, code, zlib.compress(form.encode(), 1)) for digest, (code, form) in self._outlines.items())
             database.executemany("INSERT OR REPLACE INTO outline VALUES (?, ?, ?)", forms)
             for key, entry, answers in self._waiting.values():
@@ -238,7 +228,7 @@ class Store:
 
     def _kept(self) -> Sequence[dict[Any, Any] | set[Any]]:
         """Return what is to be written."""
-        return self._waiting, self._used, self._renewed, self._imports, self._outlines
+        return self._waiting, self._used, self._renewed, self._headers, self._outlines
 
     def _remove(self) -> None:
         if self._folder is not None:
@@ -273,13 +263,14 @@ class Store:
 
     def _shrink(self, database: sqlite3.Connection) -> None:
         """
-        Drop the half of the results that were used longest ago and of the outlines that were written longest ago, and
-        the claims that no result rests on.
+        Drop the half of the results that were used longest ago, that half of the outlines and headers that was written
+        longest ago, and the claims that no result rests on.
         """
         half = "SELECT rowid FROM result ORDER BY used LIMIT (SELECT (count(*) + 1) / 2 FROM result)"
         database.execute(f"DELETE FROM result WHERE rowid IN ({half})")  # noqa: S608
-        half = "SELECT rowid FROM outline ORDER BY rowid LIMIT (SELECT (count(*) + 1) / 2 FROM outline)"
-        database.execute(f"DELETE FROM outline WHERE rowid IN ({half})")  # noqa: S608
+        for table in ("outline", "header"):
+            half = f"SELECT rowid FROM {table} ORDER BY rowid LIMIT (SELECT (count(*) + 1) / 2 FROM {table})"  # noqa: S608
+            database.execute(f"DELETE FROM {table} WHERE rowid IN ({half})")  # noqa: S608
         blobs = (blob for pair in self.rows("SELECT coarse, fine FROM result") for blob in pair)
         used = {number for blob in blobs for number in _unpacked(blob)}
         gone = [row for row in self.rows("SELECT id FROM claim") if row[0] not in used]
@@ -297,7 +288,8 @@ class ValidResults:
         rows = store.rows(f"SELECT id, path, question, detail, answer FROM claim WHERE question IN ({words})")  # noqa: S608
         self._coarse = {row[0]: row for row in rows}
         self._about: dict[str, dict[int, tuple[Any, ...]]] = {}
-        self._known: dict[int, bool] = {}
+        self._holding: set[int] = set()
+        self._failing: set[int] = set()
 
     def get(self, key: Key) -> Entry | None:
         """Return the result under a key if it is valid."""
@@ -308,7 +300,7 @@ class ValidResults:
             return None
         if row is None or entry is None:
             return None
-        broken = {number for number in row.coarse if not self._still(number, self._coarse)}
+        broken = self._broken(set(row.coarse), self._coarse)
         if broken:
             claims = [_claim(self._coarse[number]) if number in self._coarse else None for number in broken]
             changed = {claim.path for claim in claims if claim is not None and claim.question is Question.BYTES}
@@ -327,13 +319,14 @@ class ValidResults:
             rows = self._store.rows("SELECT id, path, question, detail, answer FROM claim WHERE path = ?", path)
             self._about[path] = {row[0]: row for row in rows if row[2] not in _COARSE_WORDS}
         about = self._about[path]
-        return all(self._still(number, about) for number in sorted(fine & about.keys()))
+        return not any(self._broken({number}, about) for number in sorted(fine & about.keys()))
 
-    def _still(self, number: int, rows: Mapping[int, tuple[Any, ...]]) -> bool:
-        """Check once whether a claim holds today; one that is not in the store does not."""
-        if number not in self._known:
-            self._known[number] = number in rows and self._holds(rows[number])
-        return self._known[number]
+    def _broken(self, numbers: AbstractSet[int], rows: Mapping[int, tuple[Any, ...]]) -> AbstractSet[int]:
+        """Return the claims that do not hold today; one that is not in the store does not. Each is checked once."""
+        for number in numbers - self._holding - self._failing:
+            holds = number in rows and self._holds(rows[number])
+            (self._holding if holds else self._failing).add(number)
+        return numbers & self._failing
 
     def _holds(self, row: tuple[Any, ...]) -> bool:
         """Check whether the claim of a row holds today."""

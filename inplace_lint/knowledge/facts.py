@@ -27,7 +27,7 @@ from inplace_lint.knowledge.own import SCHEMA, OwnFact
 from inplace_lint.knowledge.packs import Pack, packs, packs_of
 from inplace_lint.knowledge.schema import Reader, Schema, each, flag, number, table, text
 from inplace_lint.knowledge.versions import admits, version_range
-from inplace_lint.knowledge.words import BINARY, COMPARISONS, CURES, MESSAGES, OPERATOR, PARAMETERS, UNARY
+from inplace_lint.knowledge.words import BINARY, COMPARISONS, CURES, MESSAGES, OPERATOR, UNARY
 
 
 class Framework(Struct, frozen=True):
@@ -187,10 +187,13 @@ class Facts(Struct, dict=True):
 
         Raises: `FactError` naming the file and line of an entry that does not follow the format.
         """
-        folder = _ops() / self.framework.name
+        return {**_by_spelling(row for path in self._paths for row in _rows(path)), **self.declared}
+
+    @property
+    def _paths(self) -> Sequence[Path]:
         # Hand-written entries for what the interpreter itself does come before anything that was generated.
-        paths = sorted(folder.glob("*.jsonl"), key=lambda path: (path.stem != "acts", path.name))
-        return {**_by_spelling(row for path in paths for row in _rows(path)), **self.declared}
+        folder = _ops() / self.framework.name
+        return sorted(folder.glob("*.jsonl"), key=lambda path: (path.stem != "acts", path.name))
 
     def rows_of(self, name: str) -> Rows:
         """
@@ -241,16 +244,18 @@ class Facts(Struct, dict=True):
     @cached_property
     def registering(self) -> frozenset[str]:
         """The last words of the calls with which a program registers operators."""
-        return frozenset(self._last_words(lambda act: act.startswith(OPERATOR)))
+        return self.last_words(lambda act: act.startswith(OPERATOR))
+
+    def last_words(self, wanted: Callable[[str], bool]) -> frozenset[str]:
+        """Return the last words of the ops whose act is wanted."""
+        acts = ((name, str(rows[0].get("act"))) for name, rows in self._with_act.items())
+        return frozenset(name.rpartition(".")[2] for name, act in acts if wanted(act))
 
     @cached_property
-    def making_parameters(self) -> frozenset[str]:
-        """The last words of the calls that make parameters, or register one."""
-        return frozenset(self._last_words(PARAMETERS.__contains__))
-
-    def _last_words(self, wanted: Callable[[str], bool]) -> Iterator[str]:
-        acts = ((name, str(rows[0].get("act"))) for name, rows in self.rows.items())
-        return (name.rpartition(".")[2] for name, act in acts if wanted(act))
+    def _with_act(self) -> Mapping[str, Rows]:
+        """The entries with an act by each spelling: a small part of a table, which no other code may need."""
+        rows = (row for path in self._paths for row in _rows(path, having='"act": '))
+        return {**_by_spelling(rows), **self.declared}
 
     def forms(self, name: str) -> tuple[Op, ...]:
         """Return the forms of an op in the order in which they are tried; none without a fact for this version."""

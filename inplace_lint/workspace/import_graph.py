@@ -22,9 +22,8 @@ from inplace_lint.effects.reachability import reachable
 from inplace_lint.workspace import files
 from inplace_lint.workspace.claims import Claim, Question, digest
 from inplace_lint.workspace.import_resolver import Lookup
-from inplace_lint.workspace.import_statements import Imports, Statement, statements
 from inplace_lint.workspace.places import Disk, Shipped
-from inplace_lint.workspace.top_level import FEW, TopLevels, texts
+from inplace_lint.workspace.top_level import FEW, Headers, Unparsed, names_one
 
 if TYPE_CHECKING:
     from inplace_lint.workspace.module_store import Earlier, Project
@@ -41,18 +40,24 @@ _MOST_KEPT = 256 << 20
 _PROJECTS: dict[tuple[str, str], Project] = {}
 
 
-def project(root: str, frameworks: Iterable[str], place: Disk | Shipped, earlier: Earlier | None = None) -> Project:
+def project(
+    root: str,
+    frameworks: Iterable[str],
+    place: Disk | Shipped,
+    earlier: Earlier | None = None,
+    unparsed: Unparsed | None = None,
+) -> Project:
     """
     Return what this process has read below a root so far, from a place.
 
-    `earlier` is what earlier runs kept of the files. What takes too much memory is dropped; it is read again when it is
-    needed, with the same result.
+    `earlier` is what earlier runs kept of the files, `unparsed` what is known of their texts. What takes too much
+    memory is dropped; it is read again when it is needed, with the same result.
     """
     from inplace_lint.workspace.module_store import Project  # noqa: PLC0415 - libcst only where files are analyzed
 
     here = place.here
     if (here, root) not in _PROJECTS:
-        _PROJECTS[here, root] = Project(_lookup(root, frameworks, place), place.text, earlier)
+        _PROJECTS[here, root] = Project(_lookup(root, frameworks, place), place.text, earlier, unparsed)
     _PROJECTS[here, root].read = place.text
     if sum(known.weight() for known in _PROJECTS.values()) > _MOST_KEPT:
         for known in _PROJECTS.values():
@@ -69,8 +74,7 @@ class Graph:
     """
     Which files of a project import which; `texts` are the contents of files that were read already.
 
-    `statements` has the imports of files by the digests of their bytes, `read` those of them that this graph has read.
-    `earlier` is what earlier runs kept of the files besides.
+    `earlier` is what earlier runs kept of single files.
     """
 
     def __init__(
@@ -79,16 +83,14 @@ class Graph:
         frameworks: Iterable[str],
         texts: Mapping[str, bytes],
         exclude: Mapping[Path, Sequence[str]],
-        statements: dict[str, Sequence[Statement]] | None = None,
         earlier: Earlier | None = None,
     ) -> None:
         self._earlier = earlier
-        self.statements: dict[str, Sequence[Statement]] = {} if statements is None else statements
-        self.read: dict[str, Sequence[Statement]] = {}
         self.root, self._texts, self._exclude = root, dict(texts), exclude
         self._look_up = _lookup(root, frameworks, Disk(self._texts))
-        self._imports = Imports(self._look_up, self._read)
-        self._top_levels = TopLevels(self._source)
+        self.headers = Headers({} if earlier is None else earlier.headers())
+        self._unparsed = Unparsed(self._look_up, self.text, self._source, self._digest, self.headers)
+        self._imports, self._top_levels = self._unparsed.imports, self._unparsed.top_levels
         self._homes: dict[tuple[str, str], str] = {}
         self._users: dict[str, dict[str, dict[str, set[str]]]] = {}
         self._definitions: dict[str, frozenset[str]] = {}
@@ -121,18 +123,17 @@ class Graph:
 
     def drop(self, path: str, text: bytes | None) -> None:
         """Forget what is known of a file that changed; it has this text now, or what can be read at its path."""
-        imports = self._read(path) if self._imports.knows(path) else None
+        imports = self._imports.read(path) if self._imports.knows(path) else None
         definitions = self._definitions.get(path)
         facts: tuple[dict[str, Any], ...] = (self._texts, self._digests, self._definitions, self._callers)
         for known in facts:
             known.pop(path, None)
-        self._imports.drop(path)
-        self._top_levels.drop(path)
+        self._unparsed.drop(path)
         for user in self._registering:
             self._callers.pop(user, None)
         if text is not None:
             self._texts[path] = text
-        other = imports is not None and imports != self._read(path)
+        other = imports is not None and imports != self._imports.read(path)
         if other or (definitions is not None and definitions != self._defined(path)):
             for found in (self._homes, self._users, self._callers, self._around):
                 found.clear()
@@ -202,7 +203,7 @@ class Graph:
             near = _by_distance(users, path)[:_MOST_ASKING]
             # Files of models register models of their own, and name others without looking them up.
             asking = (one for one in near if all(first != name for first, _ in self._top_levels.put_elsewhere(one)))
-            found.update(one for one in asking if small or not keys.isdisjoint(texts(self._source(one))))
+            found.update(one for one in asking if small or names_one(self._source(one), keys))
         if put:
             self._registering.add(path)
         return _by_distance(found, path)
@@ -278,27 +279,19 @@ class Graph:
             case Question.RESOLVE | Question.SUBMODULE:
                 return self._look_up.answer(claim)
             case Question.FILLED:
-                home, _, key = claim.detail.split("\n", 2)
-                return self._top_levels.filled(self._imports.run_with(claim.path), home, key)
+                return self._unparsed.filled(claim)
             case _:
                 return self.project().answer(claim)
 
     def project(self) -> Project:
         """Return what this process has read of the files so far."""
-        return project(self.root, self._look_up.frameworks, Disk(self._texts), self._earlier)
+        return project(self.root, self._look_up.frameworks, Disk(self._texts), self._earlier, self._unparsed)
 
     def _digest(self, path: str) -> str:
         if path not in self._digests:
             data = self.text(path)
             self._digests[path] = digest(data) if data or Path(path).is_file() else ""
         return self._digests[path]
-
-    def _read(self, path: str) -> Sequence[Statement]:
-        key = self._digest(path)
-        known = self.statements.get(key)
-        if known is None:
-            known = self.statements[key] = self.read[key] = statements(self.text(path))
-        return known
 
     def _meant(self, path: str, package: str) -> set[tuple[str, str]]:
         """Return what a file imports of an outermost package (of all, if empty), with the file that defines it."""
@@ -329,14 +322,13 @@ class Graph:
     def _exporter(self, path: str, name: str, depth: int) -> str | None:
         if depth == _DEEPEST or not name:
             return None
-        for target, names in self._imports.meant(path):
-            if name in names:
-                return self._home(target, name, depth + 1)
-        for target, names in self._imports.meant(path):
-            if "*" in names:
-                home = self._home(target, name, depth + 1)
-                if name in self._defined(home):
-                    return home
+        target = self._imports.sources(path).get(name)
+        if target is not None:
+            return self._home(target, name, depth + 1)
+        for other in self._imports.stars(path):
+            home = self._home(other, name, depth + 1)
+            if name in self._defined(home):
+                return home
         return None
 
 

@@ -43,8 +43,11 @@ class Lookup(Struct, dict=True):
         top = module.partition(".")[0]
         if not level and (top in self.frameworks or top in sys.stdlib_module_names):
             return None
-        folder = posixpath.dirname(posixpath.join(self.here, importer))
-        return self._found(folder, module, level)
+        return self._found(self._folder_of(importer), module, level)
+
+    @remembered
+    def _folder_of(self, path: str) -> str:
+        return posixpath.dirname(posixpath.join(self.here, path))
 
     @remembered
     def _found(self, folder: str, module: str, level: int) -> str | None:

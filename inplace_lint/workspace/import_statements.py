@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from inplace_lint.workspace.import_resolver import INIT, Lookup
@@ -56,9 +56,12 @@ class Imports:
     """The imports of the files that `look_up` finds; `read` returns the import statements of a file."""
 
     def __init__(self, look_up: Lookup, read: Callable[[str], Sequence[Statement]]) -> None:
-        self._look_up, self._read = look_up, read
+        self._look_up, self.read = look_up, read
         self._targets: dict[str, frozenset[str]] = {}
         self._meant: dict[str, tuple[tuple[str, frozenset[str]], ...]] = {}
+        self._sources: dict[str, Mapping[str, str]] = {}
+        self._running: dict[str, frozenset[str]] = {}
+        self._run_with: dict[str, frozenset[str]] = {}
 
     def knows(self, path: str) -> bool:
         """Return whether the imports of a file were read."""
@@ -67,8 +70,9 @@ class Imports:
     def drop(self, path: str) -> None:
         """Forget the imports of a file that changed, and those of its package, which may import what is in a folder."""
         for known in (path, posixpath.join(posixpath.dirname(path), INIT)):
-            self._targets.pop(known, None)
-            self._meant.pop(known, None)
+            for found in (self._targets, self._meant, self._sources, self._running):
+                found.pop(known, None)
+        self._run_with.clear()
 
     def meant(self, path: str) -> tuple[tuple[str, frozenset[str]], ...]:
         """Return the files that imports mean, each with the names after `import`."""
@@ -76,6 +80,18 @@ class Imports:
         if known is None:
             known = self._meant[path] = tuple(self._imported(path))
         return known
+
+    def sources(self, path: str) -> Mapping[str, str]:
+        """Return for each name that a file imports from another one the file: of several the first."""
+        known = self._sources.get(path)
+        if known is None:
+            pairs = reversed([(name, target) for target, names in self.meant(path) for name in names if name != "*"])
+            known = self._sources[path] = dict(pairs)
+        return known
+
+    def stars(self, path: str) -> list[str]:
+        """Return the files of which a file imports all names."""
+        return [target for target, names in self.meant(path) if "*" in names]
 
     def targets(self, path: str) -> frozenset[str]:
         """Return the files that the imports of a file may run."""
@@ -99,16 +115,23 @@ class Imports:
             waiting.extend(more)
         return found
 
-    def run_with(self, path: str) -> set[str]:
+    def run_with(self, path: str) -> frozenset[str]:
         """Return what an import of a file runs: the file, what it imports, and the packages of all of these."""
-        found: set[str] = set()
+        if path not in self._run_with:
+            self._run_with[path] = self._all_run_with(path)
+        return self._run_with[path]
+
+    def _all_run_with(self, path: str) -> frozenset[str]:
+        found = {path}
         waiting = [path]
         while waiting:
             here = waiting.pop()
-            more = {*self.targets(here), *self._packages(here)} - found
+            if here not in self._running:
+                self._running[here] = self.targets(here).union(self._packages(here))
+            more = self._running[here] - found
             found |= more
             waiting.extend(more)
-        return {path, *found}
+        return frozenset(found)
 
     def _packages(self, path: str) -> Iterator[str]:
         """Yield the package that a file is in, or that a package is in."""
@@ -119,7 +142,7 @@ class Imports:
             yield package
 
     def _imported(self, path: str) -> Iterator[tuple[str, frozenset[str]]]:
-        for statement in self._read(path):
+        for statement in self.read(path):
             if statement.names is None:
                 whole = (
                     self._look_up.modules(path) if statement.module == ALL else self._modules(path, statement.module)

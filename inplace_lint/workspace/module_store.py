@@ -17,9 +17,8 @@ from inplace_lint.effects.summary import Definition, Outline, outline
 from inplace_lint.ir.nodes import ImportFrom
 from inplace_lint.workspace.claims import COARSE, Asked, Claim, Question, Text, digest
 from inplace_lint.workspace.import_resolver import Lookup
-from inplace_lint.workspace.import_statements import Imports, Statement, statements
 from inplace_lint.workspace.module import Module, Stopwatch, Tally
-from inplace_lint.workspace.top_level import Bound, TopLevels, bound
+from inplace_lint.workspace.top_level import Bound, Headers, Unparsed, bound
 
 _NOWHERE = Slice("", 0, 0)
 Followed = tuple[tuple[Target, ...], tuple[str, ...]]  # the definitions and the modules that a name means
@@ -33,6 +32,9 @@ class Earlier(Protocol):
 
     def answers(self, path: str, digest: str) -> Mapping[tuple[str, str], str]:
         """Return the digests of answers by question and detail, as they are while the file has this digest."""
+
+    def headers(self) -> Mapping[str, bytes]:
+        """Return the headers of files by the digests of their bytes."""
 
 
 class Project(Struct):
@@ -49,6 +51,7 @@ class Project(Struct):
     lookup: Lookup
     read: Callable[[str], Text | None]
     earlier: Earlier | None = None
+    _unparsed: Unparsed | None = None
     outlines: dict[str, str] = field(default_factory=dict)
     own_writers: frozenset[str] = frozenset()
     modules: dict[str, Module | None] = field(default_factory=dict)
@@ -65,12 +68,6 @@ class Project(Struct):
     _edited: dict[str, LastOutline] = field(default_factory=dict)
     registries: dict[Target, bool] = field(default_factory=dict)
     filled: dict[Hashable, Sequence[tuple[str, Definition]]] = field(default_factory=dict)
-    top_levels: TopLevels = TopLevels(str)
-    _imports: Imports | None = None
-    _run_with: dict[str, list[str]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.top_levels = TopLevels(lambda path: self.source(path) or "")
 
     def add(self, module: Module) -> None:
         """Add a file that was read already."""
@@ -156,17 +153,23 @@ class Project(Struct):
                 names.append((path, name))
         return names, modules
 
-    def run_with(self, path: str) -> list[str]:
-        """Return the files that an import of a file runs, sorted, itself and their packages included."""
-        if path not in self._run_with:
-            if self._imports is None:
-                self._imports = Imports(self.lookup, self._statements)
-            self._run_with[path] = sorted(self._imports.run_with(path))
-        return self._run_with[path]
+    @property
+    def unparsed(self) -> Unparsed:
+        """What the files tell without a parser."""
+        if self._unparsed is None:
+            headers = Headers({} if self.earlier is None else self.earlier.headers())
+            self._unparsed = Unparsed(self.lookup, self._data, self._text, self._digest, headers)
+        return self._unparsed
 
-    def _statements(self, path: str) -> tuple[Statement, ...]:
-        source = self.source(path)
-        return () if source is None else statements(source.encode("utf-8", "surrogatepass"))
+    def new_headers(self) -> dict[str, bytes]:
+        """Return the headers that were made since they were asked for last, as they can be kept."""
+        return {} if self._unparsed is None else self._unparsed.headers.taken()
+
+    def _data(self, path: str) -> bytes:
+        return self._text(path).encode("utf-8", "surrogatepass")
+
+    def _text(self, path: str) -> str:
+        return self.source(path) or ""
 
     def _keep(self, path: str, module: Module | None) -> None:
         old = self.modules.get(path)
@@ -203,12 +206,10 @@ class Project(Struct):
             if claim.path != path and claim.question is not Question.FILLED
         }
         self._shared.clear()
-        self._run_with.clear()
-        self.top_levels.drop(path)
         self.registries.clear()
         self.filled.clear()
-        if self._imports is not None:
-            self._imports.drop(path)
+        if self._unparsed is not None:
+            self._unparsed.drop(path)
         if path in self.modules:
             self._edited.setdefault(path, LastOutline())
             self._keep(path, self._load(path))
@@ -241,8 +242,7 @@ class Project(Struct):
             case Question.BOUND:
                 return digest(repr(self._bound_by_text(path)))
             case Question.FILLED:
-                home, _, key = detail.split("\n", 2)
-                return self.top_levels.filled(self.run_with(path), home, key)
+                return self.unparsed.filled(claim)
             case _:
                 known = self._known_before(path).get((question.value, detail))
                 return self._asked_now(path, question, detail) if known is None else known

@@ -24,7 +24,7 @@ from inplace_lint.effects.summary import Definition
 from inplace_lint.workspace.claims import Question
 from inplace_lint.workspace.module import Module
 from inplace_lint.workspace.module_store import Project
-from inplace_lint.workspace.top_level import ANY, FEW, texts
+from inplace_lint.workspace.top_level import ANY, FEW, hashes, texts
 
 Item = tuple[str, Definition]
 _WORD = re.compile(r"\w+")
@@ -78,21 +78,21 @@ def _found(project: Project, registry: Target, main: str, key: str) -> Iterator[
     path, name = registry
     home = project.module(path)
     names = set() if home is None else _fillers(home, name)
-    filling = {name.lower() for name in names}
-    files = [
-        one for one in project.run_with(main) if one != path and not filling.isdisjoint(project.top_levels.words(one))
-    ]
+    filling = hashes(" ".join(names))
+    top_levels, run = project.unparsed.top_levels, project.unparsed.imports.run_with(main)
+    files = [one for one in sorted(run) if one != path and not filling.isdisjoint(top_levels.words(one))]
     if key not in {"", ANY}:
         wanted = {_words(key)}
     elif _is_small(project, files, names):
         wanted = {frozenset[str]()}  # all have these
     else:
         wanted = set() if key == ANY else set(map(_words, texts(project.source(main) or "")))
-    single = {word for words in wanted if len(words) == 1 for word in words}
+    hashed = {hashes(" ".join(words)): words for words in wanted}
+    single = {word: words for key, words in hashed.items() if len(key) == 1 for word in key}
     for other in files:
-        words = project.top_levels.words(other)
-        here = [frozenset({word}) for word in single & words]
-        here.extend(key for key in wanted if len(key) != 1 and key <= words)
+        words = top_levels.words(other)
+        here = [single[word] for word in single.keys() & words]
+        here.extend(text for key, text in hashed.items() if len(key) != 1 and key <= words)
         module = project.module(other) if here else None
         if module is not None:
             putting = (item for item in module.outline.items if _fills(project, other, item, path, names))
@@ -105,7 +105,7 @@ def _words(text: str) -> frozenset[str]:
 
 def _is_small(project: Project, files: Iterable[str], names: AbstractSet[str]) -> bool:
     """Return whether files put few things into a registry, as far as their text tells."""
-    put = (first for path in files for first, _ in project.top_levels.put_elsewhere(path) if first in names)
+    put = (first for path in files for first, _ in project.unparsed.top_levels.put_elsewhere(path) if first in names)
     return len([*islice(put, FEW + 1)]) <= FEW
 
 

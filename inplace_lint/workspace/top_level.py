@@ -12,10 +12,17 @@ from __future__ import annotations
 import re
 import sys
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
+from zlib import crc32
 
-from inplace_lint.workspace.claims import digest
+from msgspec import DecodeError, Struct, msgpack
+
+from inplace_lint.workspace.claims import Claim, digest
+from inplace_lint.workspace.import_resolver import Lookup
+from inplace_lint.workspace.import_statements import Imports, Statement, statements
 
 # What is indented below a definition, and lines that close a bracket of it.
 _DEFINITION = re.compile(r"^(?:async[ \t]+def|def|class)[ \t]+(\w+)[^\n]*\n(?:[ \t\f)\]}#][^\n]*\n|\n)*", re.MULTILINE)
@@ -64,26 +71,98 @@ def without_bodies(source: str) -> str:
     return _DEFINITION.sub(_kept, _normal(source))
 
 
-class TopLevels:
-    """What files have at their top level, each read once; `read` returns the source of a file."""
+class Outside(NamedTuple):
+    """A digest of what a file has outside of functions and classes, and the hashes of its words, of four bytes each."""
 
-    def __init__(self, read: Callable[[str], str]) -> None:
-        self._read = read
-        self._lower: dict[str, str] = {}
+    digest: str
+    words: bytes
+
+
+class Header(Struct, array_like=True):
+    """The imports of a file, and what is known of its text outside of functions and classes; None until it is asked."""
+
+    statements: tuple[Statement, ...] | None = None
+    outside: Outside | None = None
+
+
+class Headers:
+    """
+    The headers of files by the digests of their bytes.
+
+    `kept` are those of earlier runs, as `taken` returned them.
+    """
+
+    def __init__(self, kept: Mapping[str, bytes] = MappingProxyType({})) -> None:
+        self._kept = kept
+        self._known: dict[str, Header] = {}
+        self._new: dict[str, Header] = {}
+
+    def statements(self, key: str, data: Callable[[], bytes]) -> tuple[Statement, ...]:
+        """Return the imports of a file whose bytes have this digest."""
+        known = self._of(key)
+        if known.statements is None:
+            known.statements = statements(data())
+            self._new[key] = known
+        return known.statements
+
+    def outside(self, key: str, text: Callable[[], str]) -> Outside:
+        """Return what is known of what a file has outside of functions and classes, which is the `text`."""
+        known = self._of(key)
+        if known.outside is None:
+            outside = text()
+            known.outside = Outside(digest(outside), array("I", sorted(hashes(outside))).tobytes())
+            self._new[key] = known
+        return known.outside
+
+    def taken(self) -> dict[str, bytes]:
+        """Return the headers that were made since they were taken last, as they can be kept."""
+        found = {key: msgpack.encode(header) for key, header in self._new.items()}
+        self._new.clear()
+        return found
+
+    def _of(self, key: str) -> Header:
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = _decoded(self._kept.get(key))
+        return known
+
+
+def _decoded(data: bytes | None) -> Header:
+    """Return a header as it was kept; an empty one where that is damaged."""
+    try:
+        found = Header() if data is None else msgpack.decode(data, type=Header)
+    except DecodeError:
+        return Header()
+    whole = found.outside is None or len(found.outside.words) % array("I").itemsize == 0
+    return found if whole else Header()
+
+
+class TopLevels:
+    """
+    What files have at their top level, each read once.
+
+    `read` returns the source of a file, `digest_of` the digest of its bytes; digests of texts are those of `headers`.
+    """
+
+    def __init__(self, read: Callable[[str], str], digest_of: Callable[[str], str], headers: Headers) -> None:
+        self._read, self._digest_of, self._headers = read, digest_of, headers
         self._outside: dict[str, str] = {}
-        self._words: dict[str, frozenset[str]] = {}
+        self._words: dict[str, frozenset[int]] = {}
+        self._filled: dict[tuple[frozenset[str], str, str], str] = {}
         self._put: dict[str, tuple[tuple[str, frozenset[str]], ...]] = {}
-        self._digests: dict[str, str] = {}
 
     def drop(self, path: str) -> None:
         """Forget a file that changed."""
-        for known in (self._lower, self._outside, self._words, self._put, self._digests):
+        for known in (self._outside, self._words, self._put):
             known.pop(path, None)
+        self._filled.clear()
 
-    def words(self, path: str) -> frozenset[str]:
-        """Return the words outside of functions and classes, in small letters, with the names of these."""
+    def words(self, path: str) -> frozenset[int]:
+        """Return the `hashes` of what is outside of functions and classes, with the names of these."""
         if path not in self._words:
-            self._words[path] = frozenset(_WORDS.findall(self._text(path).lower()))
+            found = array("I")
+            found.frombytes(self._header(path).words)
+            self._words[path] = frozenset(found)
         return self._words[path]
 
     def put_elsewhere(self, path: str) -> tuple[tuple[str, frozenset[str]], ...]:
@@ -96,31 +175,58 @@ class TopLevels:
             self._put[path] = tuple(_put(self._text(path)))
         return self._put[path]
 
-    def filled(self, paths: Iterable[str], home: str, key: str) -> str:
+    def filled(self, paths: frozenset[str], home: str, key: str) -> str:
         """
         Return a digest of what files may put under a key into a registry of the file `home`.
 
         It is the same while nothing at the top level of a file changes that has all words of the key, and nothing at
         home.
         """
-        words = [] if key == ANY else _WORDS.findall(key.lower())
-        found = [path for path in paths if path != home and all(word in self._in_small(path) for word in words)]
-        return digest(repr([digest(self._read(home)), *((path, self._digest(path)) for path in sorted(found))]))
+        asked = (paths, home, key)
+        if asked not in self._filled:
+            words = frozenset[int]() if key == ANY else hashes(key)
+            found = sorted(path for path in paths if path != home and words <= self.words(path))
+            digests = ((path, self._header(path).digest) for path in found)
+            self._filled[asked] = digest(repr([self._digest_of(home), *digests]))
+        return self._filled[asked]
 
     def _text(self, path: str) -> str:
         if path not in self._outside:
             self._outside[path] = without_bodies(self._read(path))
         return self._outside[path]
 
-    def _in_small(self, path: str) -> str:
-        if path not in self._lower:
-            self._lower[path] = self._read(path).lower()
-        return self._lower[path]
+    def _header(self, path: str) -> Outside:
+        return self._headers.outside(self._digest_of(path), lambda: self._text(path))
 
-    def _digest(self, path: str) -> str:
-        if path not in self._digests:
-            self._digests[path] = digest(self._text(path))
-        return self._digests[path]
+
+class Unparsed:
+    """
+    What the files of a project tell without a parser: their imports, and what is at their top level.
+
+    `data` returns the bytes of a file, `source` its text, `digest_of` the digest of its bytes.
+    """
+
+    def __init__(
+        self,
+        look_up: Lookup,
+        data: Callable[[str], bytes],
+        source: Callable[[str], str],
+        digest_of: Callable[[str], str],
+        headers: Headers,
+    ) -> None:
+        self.headers = headers
+        self.imports = Imports(look_up, lambda path: headers.statements(digest_of(path), lambda: data(path)))
+        self.top_levels = TopLevels(source, digest_of, headers)
+
+    def drop(self, path: str) -> None:
+        """Forget a file that changed."""
+        self.imports.drop(path)
+        self.top_levels.drop(path)
+
+    def filled(self, claim: Claim) -> str:
+        """Return the digest of what an import of a file may put into a registry, under a key."""
+        home, _, key = claim.detail.split("\n", 2)
+        return self.top_levels.filled(self.imports.run_with(claim.path), home, key)
 
 
 def _put(text: str) -> Iterator[tuple[str, frozenset[str]]]:
@@ -129,9 +235,20 @@ def _put(text: str) -> Iterator[tuple[str, frozenset[str]]]:
         yield match["name"] or match["called"], frozenset(one.lower() for one in found)
 
 
+def hashes(text: str) -> frozenset[int]:
+    """Return a number for each word of a text, the same in small and in capital letters; few words share one."""
+    return frozenset(crc32(word.encode()) for word in {*_WORDS.findall(text.lower())})
+
+
 def texts(source: str) -> frozenset[str]:
     """Return the texts in a source that look like keys, in small letters."""
     return frozenset(_TEXT.findall(source.lower()))
+
+
+def names_one(source: str, keys: Iterable[str]) -> bool:
+    """Return whether a source has one of some texts that look like keys, in small or in capital letters."""
+    small = source.lower()
+    return any(f'"{key}"' in small or f"'{key}'" in small for key in keys)
 
 
 def _normal(source: str) -> str:

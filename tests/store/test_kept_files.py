@@ -14,7 +14,9 @@ from inplace_lint.effects.outline_form import outline_in, outline_out
 from inplace_lint.effects.summary import outline
 from inplace_lint.workspace.claims import Claim, Question, digest, reader
 from inplace_lint.workspace.import_resolver import Lookup
+from inplace_lint.workspace.import_statements import Statement, statements
 from inplace_lint.workspace.module_store import Project
+from inplace_lint.workspace.top_level import Headers, TopLevels, hashes
 
 ROOTS = ["torch"]
 SOURCES = sorted(Path(__file__).parents[2].glob("inplace_lint/**/*.py"))
@@ -66,6 +68,40 @@ def test_a_damaged_file_has_nothing(tmp_path, statement):
     files = kept(tmp_path / "cache")
     sqlite3.connect(tmp_path / "cache" / NAME, isolation_level=None).execute(statement)
     assert files.outline(KEY) is None or files.answers("m.py", KEY) == {}
+
+
+def headers_kept(folder, text: bytes) -> Headers:
+    """Return the headers that a second run begins with, after a first one has read a file of this text."""
+    store = Store(folder)
+    headers = Headers(store.files(ROOTS).headers())
+    headers.statements("1", lambda: text)
+    headers.outside("1", text.decode)
+    store.put_headers(headers.taken())
+    store.end()
+    return Headers(Store(folder).files(ROOTS).headers())
+
+
+def unread() -> bytes:
+    pytest.fail("the file was read again")
+
+
+def test_imports_and_words_are_kept_by_the_bytes_of_files(tmp_path):
+    text = b"import a.b, c\nfrom ..d import (e, f as g)\nfrom h import *\nNETS['Gated-x'] = 1\n"
+    headers = headers_kept(tmp_path / "cache", text)
+    assert headers.statements("1", unread) == statements(text)
+    found = headers.outside("1", unread)
+    top_levels = TopLevels(str, lambda path: path, headers)
+    assert found.digest == digest(text)
+    assert hashes("gated x NETS") <= top_levels.words("1")
+    assert hashes("y").isdisjoint(top_levels.words("1"))
+    assert headers.taken() == {}
+
+
+@pytest.mark.parametrize("form", [b"", b"\x93", b"\xc0", b"\x92\xc0\x92\xa1d\xc4\x03abc", b"\x92\xc0\x05"])
+def test_a_damaged_header_is_made_again(form):
+    headers = Headers({"1": form})
+    assert headers.statements("1", lambda: b"import a") == (Statement("a"),)
+    assert headers.outside("1", lambda: "import a").digest == digest("import a")
 
 
 def test_without_a_file_nothing_is_kept():

@@ -14,7 +14,6 @@ from inplace_lint.core.span import Span
 from inplace_lint.driver.entry import Entry
 from inplace_lint.driver.store import NAME, Key, Store, ValidResults, context_of
 from inplace_lint.workspace.claims import Claim, Question
-from inplace_lint.workspace.import_statements import statements
 from tests.store.writer import write_fifty
 
 SPAN = Span("a.py", 3, 4, 3, 9)
@@ -182,14 +181,6 @@ def test_a_result_that_is_none_is_no_failure(folder, text):
     database.commit()
     database.close()
     assert today(Store(folder)).get(KEY) is None
-
-
-def test_imports_are_kept_by_the_bytes_of_files(folder):
-    found = {"1": statements(b"import a.b, c\nfrom ..d import (e, f as g)\nfrom h import *\n")}
-    store = Store(folder)
-    store.put_imports(found)
-    store.end()
-    assert {key: tuple(value) for key, value in Store(folder).imports().items()} == found
 
 
 def test_git_does_not_see_the_folder(folder):

@@ -25,6 +25,7 @@ from inplace_lint.interp.fuel import CALLS_IN_CHOICES, CALLS_IN_SIDES, CHEAP_CHO
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.options import given_modules, search, solver
 from inplace_lint.interp.options.coverage import Choice
+from inplace_lint.knowledge.words import PARAMETERS
 from inplace_lint.workspace.module_store import Project
 
 _Run = Callable[[Definition], list[Found]]
@@ -33,7 +34,7 @@ _Works = Iterator[tuple[str, Callable[[], list[Found]]]]
 
 def prepare(context: Context) -> None:
     """Tell the coverage of sides in other files what leads to a finding there."""
-    context.coverage.making = context.default().making_parameters
+    context.coverage.making = context.default().last_words(PARAMETERS.__contains__)
     context.coverage.writes = partial(_writes, context.project)
 
 

@@ -356,8 +356,7 @@ def _neutral() -> frozenset[str]:
 @cache
 def _operators() -> frozenset[str]:
     """Return the last words of the decorators that make operators."""
-    rows = (row for known in frameworks() for row in tables(known).rows.items())
-    return frozenset(name.rpartition(".")[2] for name, forms in rows if forms[0].get("act") == OPERATOR)
+    return frozenset().union(*(tables(name).last_words(OPERATOR.__eq__) for name in frameworks()))
 
 
 @cache
@@ -365,9 +364,8 @@ def _unrecorded() -> frozenset[str]:
     """Return the last words of the modes without gradients: those of facts, and those that cures spell out."""
     known = [framework(name) for name in frameworks()]
     spelled = [text for one in known for text in (one.says.get("no_grad", ""), one.words.get("infer", "")) if text]
-    rows = (row for name in frameworks() for row in tables(name).rows.items())
-    off = (name for name, forms in rows if forms[0].get("act") in _OFF)
-    return frozenset(text.removesuffix("()").rpartition(".")[2] for text in (*spelled, *off))
+    words = frozenset(text.removesuffix("()").rpartition(".")[2] for text in spelled)
+    return words.union(*(tables(name).last_words(_OFF.__contains__) for name in frameworks()))
 
 
 def _only_target(node: ast.AST) -> str:
