@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from inplace_lint.core.span import Slice
 from inplace_lint.domain import origins, traits
+from inplace_lint.domain.heap import ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
     NONE,
@@ -25,6 +26,7 @@ from inplace_lint.domain.values import (
     Dotted,
     Sym,
     SymId,
+    Tuple,
     Value,
 )
 from inplace_lint.interp.expr import environment
@@ -192,7 +194,7 @@ def _first(
     kind: str,
 ) -> Value:
     """Return the argument for a parameter on which an entry point runs first."""
-    if default is not None and not (default == NONE and none_is_open):
+    if default is not None and not (default == NONE and none_is_open) and not _is_empty(state, default):
         return default
     if default == NONE and kind in {"number", "str", "flag"}:
         return NONE
@@ -208,6 +210,12 @@ def _first(
     elif not kind and none_is_open:
         kind = "input"
     return Sym(_option(state, function.slice, function.qualname, param.name), kind)
+
+
+def _is_empty(state: State, default: Value) -> bool:
+    """Check whether a default is a list or tuple without items, which stands for those that whoever calls passes."""
+    inner = default if isinstance(default, Tuple) else state.object(default)
+    return isinstance(inner, Tuple | ListObject) and inner.exact and not inner.items
 
 
 def _kind(interp: Interpreter, state: State, function: ir.Function, param: ir.Param) -> str:
