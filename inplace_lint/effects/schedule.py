@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from functools import cached_property
 
 from msgspec import Struct, field
 
@@ -23,7 +24,7 @@ _CALLERS = 1  # of functions that write nothing themselves and use the same defi
 _CALLS_TO_WRITE = 2
 
 
-class Schedule(Struct, frozen=True):
+class Schedule(Struct, frozen=True, dict=True):
     """
     The functions and classes to run, in order; `script` when the module's own statements lead to a write.
 
@@ -36,7 +37,7 @@ class Schedule(Struct, frozen=True):
     set_up: frozenset[str] = frozenset()
     seen: Counter[frozenset[str]] = field(default_factory=Counter)
 
-    @property
+    @cached_property
     def run_alone(self) -> frozenset[str]:
         """Return the classes whose instances are called in a run of their own."""
         return frozenset(item.name for item in self.items if item.kind == "class") - self.set_up
@@ -137,9 +138,9 @@ def keys_of(outline: Outline, names: AbstractSet[str]) -> frozenset[str]:
     return frozenset(key(part) for part in _parts(outline) if part.qualname in names)
 
 
-def names_of(outline: Outline, keys: AbstractSet[str]) -> frozenset[str]:
-    """Return the qualified names of the definitions of a file that have these keys."""
-    return frozenset(part.qualname for part in _parts(outline) if key(part) in keys) if keys else frozenset()
+def names(outline: Outline) -> dict[str, str]:
+    """Return the qualified names of the definitions of a file by their keys."""
+    return {key(part): part.qualname for part in _parts(outline)}
 
 
 def _parts(outline: Outline) -> Iterator[Definition]:
@@ -278,24 +279,6 @@ def order_of_methods(item: Definition) -> list[Definition]:
     }
     height = heights({name: method.slice.first for name, method in by_name.items()}, uses)
     return sorted(item.methods, key=lambda method: (-height[method.member], method.slice.first))
-
-
-def only_sets_up(outline: Outline, name: str) -> bool:
-    """Return whether all of the file that uses a function are constructors: what they pass to it has no history."""
-    users = users_of(outline, name)
-    return bool(users) and all(user.name == "__init__" for _, user in users)
-
-
-def users_of(outline: Outline, name: str) -> list[tuple[Definition, Definition]]:
-    """Return the functions, methods and statements of a file that use a function or method of this name, after the
-    item of the file that each is, or is a part of.
-    """
-    return [
-        (item, user)
-        for item in outline.items
-        for user in item.methods or (item,)
-        if user.name != name and (name in user.reads or name in user.attributes)
-    ]
 
 
 def methods_of_classes(outline: Outline) -> frozenset[str]:

@@ -7,7 +7,7 @@ outermost come first; a function or class that they ran is not run again on its 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 from msgspec.structs import replace
@@ -58,7 +58,8 @@ def run_all(interp: Interpreter) -> list[Found]:
         context.part = part.run
         interp.fuel.returned |= schedule.keys_of(context.outline, part.returned)
     script = partial(_run_script if order.script else registering.run_alone, interp)
-    found = _noted(interp, SCRIPT, script)
+    noted = partial(_noted, interp, schedule.names(context.outline))
+    found = noted(SCRIPT, script)
     cost: dict[Definition, int] = {}
     unreached: set[str] = set()
     run = partial(_run, interp, order=order)
@@ -74,24 +75,28 @@ def run_all(interp: Interpreter) -> list[Found]:
             else:
                 if schedule.is_unreached(item, ran, call):
                     unreached.add(item.name)
-                found.extend(_noted(interp, item.name, partial(_run_named, interp, item, order)))
+                found.extend(noted(item.name, partial(_run_named, interp, item, order)))
         if counters["roots_cut_by_steps"] == cut:
             cost[item] = counters["framework_calls"] - calls
     for name, work in runs.all_further(interp, order, run, cost, frozenset(unreached)):
-        found.extend(_noted(interp, name, work))
+        found.extend(noted(name, work))
     confirmed = ((one, context.observed.confirmed(one.event)) for one in found)
     return [replace(one, event=event) for one, event in confirmed if event is not None]
 
 
-def _noted(interp: Interpreter, name: str, work: Callable[[], list[Found]]) -> list[Found]:
-    """Run an entry point, unless it is left out after an edit; note what it did, and what it found as its own."""
+def _noted(interp: Interpreter, names: Mapping[str, str], name: str, work: Callable[[], list[Found]]) -> list[Found]:
+    """
+    Run an entry point, unless it is left out after an edit; note what it did, and what it found as its own.
+
+    `names` are the qualified names of the definitions of the file by their keys.
+    """
     context, fuel = interp.context, interp.fuel
     if context.part is not None and name not in context.part:
         return []
     taken, before = fuel.taken, set(fuel.returned)
     found = work()
     known = context.ran.get(name, Ran())
-    returned = schedule.names_of(context.outline, fuel.returned - before)
+    returned = {names[key] for key in fuel.returned - before if key in names}
     context.ran[name] = Ran(known.steps + fuel.taken - taken, known.returned | returned)
     return [replace(one, root=name) for one in found]
 
@@ -164,7 +169,7 @@ def _run_function(interp: Interpreter, item: Definition, order: schedule.Schedul
         arguments = symbolic_args.of_function(interp, state, function.function, defaults, skip=0)
         if gradients.runs_unrecorded(interp, item.name):
             state.modes = replace(state.modes, grad=False)
-        elif schedule.only_sets_up(interp.context.outline, item.name):
+        elif gradients.only_sets_up(interp, item.name):
             symbolic_args.without_history(interp, state, arguments)
         results: list[tuple[State, Value]] = []
         for after, value in _called_whole(interp, frame, state, function, arguments):

@@ -11,7 +11,6 @@ from inplace_lint.core.span import Slice
 from inplace_lint.domain import origins, traits, unknown_history
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import ClassValue, Const, Dotted, Ref, Sym, SymId
-from inplace_lint.effects import schedule
 from inplace_lint.effects.summary import Definition
 from inplace_lint.interp.expr import environment
 from inplace_lint.interp.interpreter import Interpreter
@@ -30,12 +29,18 @@ def runs_unrecorded(interp: Interpreter, name: str, depth: int = 0) -> bool:
 
     What a constructor does with it is in no loss.
     """
-    users = [pair for pair in schedule.users_of(interp.context.outline, name) if pair[1].name != "__init__"]
+    users = [pair for pair in interp.context.main.users_of(name) if pair[1].name != "__init__"]
     return bool(users) and all(
         _records_nothing(interp, item, user)
         or (depth < _DEEPEST and bool(user.name) and runs_unrecorded(interp, user.name, depth + 1))
         for item, user in users
     )
+
+
+def only_sets_up(interp: Interpreter, name: str) -> bool:
+    """Check whether all of the file that uses a function are constructors: what they pass to it has no history."""
+    users = interp.context.main.users_of(name)
+    return bool(users) and all(user.name == "__init__" for _, user in users)
 
 
 def _records_nothing(interp: Interpreter, item: Definition, user: Definition) -> bool:

@@ -57,6 +57,8 @@ class Module(Struct):
     _imported_inside: dict[str, list[tuple[ImportName | ImportFrom, str]]] = field(default_factory=dict)
     _owners: dict[str, str] = field(default_factory=dict)
     _fills: dict[str, list[Definition]] = field(default_factory=dict)
+    _filling: tuple[Definition, ...] = ()
+    _users: dict[str, list[tuple[Definition, Definition]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         count: Counter[str] = Counter()
@@ -77,6 +79,7 @@ class Module(Struct):
         for node in self.outline.imports:
             for name, original in _bound(node):
                 self._imported.setdefault(name, []).append((node, original))
+        self._filling = tuple(item for item in self.outline.items if item.decorators or item.kind == "statement")
         self._stars = tuple(
             node
             for node in self.outline.imports
@@ -138,7 +141,7 @@ class Module(Struct):
         if known is None:
             known = self._fills[name] = [
                 item
-                for item in self.outline.items
+                for item in self._filling
                 if name not in item.binds
                 and (
                     any(self._fills_by(decorator, name) for decorator in item.decorators)
@@ -147,6 +150,18 @@ class Module(Struct):
                 )
             ]
         return known
+
+    def users_of(self, name: str) -> list[tuple[Definition, Definition]]:
+        """
+        Return the functions, methods and statements that use a function or method of this name, after the item of the
+        file that each is, or is a part of.
+        """
+        if not self._users:
+            for item in self.outline.items:
+                for user in item.methods or (item,):
+                    for used in user.reads | user.attributes:
+                        self._users.setdefault(used, []).append((item, user))
+        return [pair for pair in self._users.get(name, ()) if pair[1].name != name]
 
     def calling(self, word: str) -> list[Definition]:
         """Return the top-level items that call a function or method of this name when the module is imported."""

@@ -19,7 +19,6 @@ from collections.abc import Iterable, Iterator
 
 from inplace_lint.core.finding import Asks, Given
 from inplace_lint.core.remembered import remembered
-from inplace_lint.effects import schedule
 from inplace_lint.effects.summary import Definition, Outline
 from inplace_lint.knowledge.facts import framework, frameworks
 from inplace_lint.workspace.evaluation import Evaluation, Trees, trained
@@ -176,9 +175,9 @@ class Trainers:
     def _users(self, path: str, name: str) -> Iterator[tuple[str, Definition, Definition]]:
         word = name.encode("utf-8", "surrogatepass")
         for user_path in self._importers(path, name):
-            known = self._outline(user_path) if word in self.graph.text(user_path) else None
+            known = self.graph.project().module(user_path) if word in self.graph.text(user_path) else None
             if known is not None:
-                yield from ((user_path, item, user) for item, user in schedule.users_of(known, name))
+                yield from ((user_path, item, user) for item, user in known.users_of(name))
 
     def _importers(self, path: str, name: str) -> dict[str, None]:
         """Return the files that may use a name of a file: itself, and those that import the name, or what has it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import time
 
 from inplace_lint.config.settings import Settings
 from inplace_lint.core.finding import Asks, Given
@@ -19,6 +20,23 @@ def test_a_table_of_many_rows_is_gone_through_once(lint, folder, buggy):
     rows = "".join(f'    ("name{row}", "class{row}"),\n' for row in range(ROWS))
     (folder / "a.py").write_text(f"ROWS = [\n{rows}]\nTABLE = {{name: kind for name, kind in ROWS}}\n{buggy}")
     assert "error[IPL101]" in lint("--no-cache", "--output-format", "concise", "a.py").out
+
+
+def test_functions_are_not_compared_with_all_others(tmp_path):
+    path = tmp_path / "a.py"
+    settings = Settings(root=tmp_path, cache=False)
+    plan = session.Plan(settings, lambda _path: settings, lambda _path: frozenset())
+
+    def seconds(count: int) -> float:
+        each = "def f{0}(x):\n    y = torch.sigmoid(x) * {0}\n    return y.add_(1)\n\n"
+        path.write_text("import torch\n" + "".join(each.format(at) for at in range(count)))
+        import_graph.forget()
+        started = time.process_time()
+        check_one(session.task_of(path.as_posix(), path.read_bytes(), path, tmp_path.as_posix(), plan))
+        return time.process_time() - started
+
+    seconds(100)  # which imports the engine
+    assert seconds(2400) < 7 * seconds(600)
 
 
 def test_the_next_file_does_not_weigh_all_that_were_read(tmp_path, monkeypatch):

@@ -14,7 +14,6 @@ from inplace_lint.domain import origins
 from inplace_lint.domain.heap import Instance
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, ClassValue, Closure, Const, Sym, Value
-from inplace_lint.effects import schedule
 from inplace_lint.interp import symbolic_args
 from inplace_lint.interp.call import closures, module_containers, portable_arguments
 from inplace_lint.interp.frame import Arguments, Frame
@@ -104,7 +103,7 @@ def _defaults_in_use(interp: Interpreter, name: str, init: Closure) -> dict[str,
     The file may hand the class on (`block=Block`), to be constructed where that is not seen: what `act` is otherwise
     says nothing of the program. Options that are constants stay what they are, and are searched.
     """
-    users = schedule.users_of(interp.context.outline, name)
+    users = interp.context.main.users_of(name)
     handed_on = any(name in user.kept - set(user.bases) or name in user.kept_attributes for _, user in users)
     return {
         key: value

@@ -15,7 +15,6 @@ from collections.abc import Iterator
 from inplace_lint.core.span import Slice
 from inplace_lint.domain import origins
 from inplace_lint.domain.values import ClassValue, Sym, SymId
-from inplace_lint.effects import schedule
 from inplace_lint.effects.summary import Definition
 from inplace_lint.interp.expr import environment
 from inplace_lint.interp.interpreter import Interpreter
@@ -46,7 +45,7 @@ def _network(interp: Interpreter, item: Definition) -> ClassValue | None:
     names = [name for name, one in file.named.items() if one is not item and trainers.is_module(one)]
     inner = frozenset[str]().union(*(file.uses[name] - {name} for name in names))
     networks = [name for name in names if name not in inner]
-    users = {user.name for name in (item.name, *networks) for user, _ in schedule.users_of(file.outline, name)}
+    users = {user.name for name in (item.name, *networks) for user, _ in interp.context.main.users_of(name)}
     if len(networks) != 1 or not users <= {item.name, *networks}:
         return None
     base = interp.context.base

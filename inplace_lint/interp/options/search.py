@@ -65,7 +65,7 @@ def next_choice(interp: Interpreter, item: Definition, tried: set[Goal], *, chea
 
     What only leads to other sides of unknown conditions, or to none that may write, is worth a `cheap` run only.
     """
-    if item.kind == "function" and schedule.users_of(interp.context.outline, item.name):
+    if item.kind == "function" and interp.context.main.users_of(item.name):
         return None  # the file itself chooses its arguments
     coverage = interp.context.coverage
     missed = _missed(interp, item, tried)
