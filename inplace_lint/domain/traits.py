@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from enum import Enum
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
 
@@ -297,6 +297,9 @@ RECORDED_IN: Trait[str, tuple[int, int | None]] = Trait("numbers of the nodes ma
 WAS_ON: Trait[str, bool] = Trait("sentences that say that gradients were on, and they were", Owner.WHOLE)
 TAKEN_FOR_TENSOR: Trait[str, SymId] = Trait("sentences that take an unknown value for a tensor", Owner.WHOLE)
 AUGMENTED_FROM: Trait[SymId, SymId] = Trait("was augmented", Owner.SYMBOL)
+# Where an operator gave an unknown value: frame, node and modes; and the results of operators on an unknown value.
+COMPUTED_AT: Trait[SymId, tuple[Any, int, Any] | None] = Trait("was computed at", Owner.SYMBOL)
+OPERAND_OF: Trait[SymId, tuple[SymId, ...]] = Trait("is an operand of", Owner.SYMBOL)
 
 # Of the path as a whole.
 OTHER_DEFAULT: Trait[None, bool] = Trait("other default dtype", Owner.WHOLE)

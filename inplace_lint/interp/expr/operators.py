@@ -25,6 +25,7 @@ from inplace_lint.domain.values import (
     Value,
 )
 from inplace_lint.interp.control import path_condition
+from inplace_lint.interp.expr import postponed
 from inplace_lint.interp.frame import Arguments, Frame, text_of
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import opaque_modules
@@ -51,7 +52,9 @@ def unary(interp: Interpreter, frame: Frame, state: State, op: str, value: Value
     if isinstance(value, Const) and isinstance(value.value, int | float):
         number = value.value
         return [(state, Const(-number if op == "-" else ~int(number) if op == "~" else number))]
-    return [(state, _computed(state, (origins.UNARY, op, value), _kind(value)))]
+    result = _computed(state, (origins.UNARY, op, value), _kind(value))
+    postponed.note(frame, state, (value,), result, expr.at)
+    return [(state, result)]
 
 
 def binary(
@@ -74,7 +77,9 @@ def binary(
     if facts is not None and not isinstance(left, Tuple):
         method = facts.framework.reflected[op]
         return call_method(interp, frame, state, facts, method, (right, left), expr.at, {0: expr.right, 1: expr.left})
-    return [(state, python_binary(interp, state, op, left, right, frame.site(expr.at).place))]
+    result = python_binary(interp, state, op, left, right, frame.site(expr.at).place)
+    postponed.note(frame, state, (left, right), result, expr.at)
+    return [(state, result)]
 
 
 def _by_own_class(

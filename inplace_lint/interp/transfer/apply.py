@@ -18,6 +18,7 @@ from inplace_lint.domain.heap import Save, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Const, Dotted, Ref, Sym, Tuple, Value
 from inplace_lint.interp.control import path_condition
+from inplace_lint.interp.expr import postponed
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import table
@@ -212,6 +213,7 @@ def _materialise(
         materialise.settle(interp, state, values[first])
     if first in values and (form.init is not None or not form.name.endswith("__")):
         materialise.show(state, values[first])
+        postponed.settle(interp, state, values[first])
     for name, value in values.items():
         likely = form.grads is None and not measures and some_tensor and _may_be_tensor(state, value)
         if likely and name not in expected and name in no_gradient.counted(form):
