@@ -209,11 +209,8 @@ def _materialise(
     some_tensor = any(state.tensors_in(value) for value in values.values())
     measures = bool(form.returns) and form.returns[-1].value in _SIZES  # what else it is given are axes
     first = form.args[0].name if form.args else ""
-    if first in expected and first in values and _takes_no_number(form):
-        materialise.settle(interp, state, values[first])
-    if first in values and (form.init is not None or not form.name.endswith("__")):
-        materialise.show(state, values[first])
-        postponed.settle(interp, state, values[first])
+    if first in values:
+        _show(interp, state, form, values[first], expected=first in expected)
     for name, value in values.items():
         likely = form.grads is None and not measures and some_tensor and _may_be_tensor(state, value)
         if likely and name not in expected and name in no_gradient.counted(form):
@@ -221,6 +218,17 @@ def _materialise(
         elif name in expected or likely:
             materialise.materialise_item(interp, frame, state, value, at, sure=False)
             materialise.materialise_all(interp, state, value, framework)
+
+
+def _show(interp: Interpreter, state: State, form: Op, value: Value, *, expected: bool) -> None:
+    """Take the first argument for a tensor where only a tensor can be it; of operators only those that write tell."""
+    if expected and _takes_no_number(form):
+        materialise.settle(interp, state, value)
+    is_operator = form.init is None and form.name.endswith("__")
+    if not is_operator:
+        materialise.show(state, value)
+    if not is_operator or form.writes:
+        postponed.settle(interp, state, value)
 
 
 def _takes_no_number(form: Op) -> bool:
