@@ -144,8 +144,7 @@ def call(
             merged = Arguments((*args, *arguments.positional), (*kept, *arguments.keywords), shifted, arguments.unknown)
             return call(interp, frame, state, inner, merged, at)
         case ClassValue():
-            interp.context.record_construction(function, lambda: portable_arguments.frozen(state, arguments))
-            return interp.construct(frame, state, function, arguments, at)
+            return _construct(interp, frame, state, function, arguments, at)
         case Dotted(name):
             return _call_library(interp, frame, state, name, arguments, at)
         case Builtin():
@@ -158,6 +157,18 @@ def call(
             module = opaque_modules.behind(state, function)
             called = function if module is None else module
             return _call_unknown(interp, frame, state, called, arguments, at, receiver)
+
+
+def _construct(
+    interp: Interpreter, frame: Frame, state: State, cls: ClassValue, arguments: Arguments, at: int
+) -> Results:
+    """Call a class of the program: what its metaclass does for a call, else construct an object."""
+    interp.context.record_construction(cls, lambda: portable_arguments.frozen(state, arguments))
+    meta = interp.context.metaclass(cls)
+    own = None if meta is None else interp.lookup(state, meta, "__call__")
+    if isinstance(own, Closure):
+        return call(interp, frame, state, Bound(cls, own), arguments, at)
+    return interp.construct(frame, state, cls, arguments, at)
 
 
 def _call_unknown(

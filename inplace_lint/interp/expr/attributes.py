@@ -71,7 +71,7 @@ def get(interp: Interpreter, frame: Frame, state: State, value: Value, name: str
         case Super(owner, receiver):
             return _super(interp, frame, state, owner, receiver, name, at)
         case ClassValue():
-            return _of_class(interp, state, value, name)
+            return _of_class(interp, frame, state, value, name, at)
         case Tuple():
             return [(state, _of_tuple(interp, value, name))]
         case Const() | Sym():
@@ -354,10 +354,14 @@ def _bound(interp: Interpreter, frame: Frame, state: State, value: Value, found:
     return [(state, Bound(value, found) if binds else found)]
 
 
-def _of_class(interp: Interpreter, state: State, cls: ClassValue, name: str) -> Results:
+def _of_class(interp: Interpreter, frame: Frame, state: State, cls: ClassValue, name: str, at: int) -> Results:
     if name == "__name__":
         return [(state, Const(cls.name))]
     found = lookup(interp, state, cls, name)
+    meta = interp.context.metaclass(cls) if found is None else None
+    own = None if meta is None else lookup(interp, state, meta, name)
+    if own is not None:
+        return _bound(interp, frame, state, cls, own, at)
     if found is None:
         return [(state, dataclass_fields.class_attribute(interp, state, cls, name))]
     of_class = found.wrapper == "class" if isinstance(found, Closure) else False
@@ -374,6 +378,8 @@ def _super(
     found = lookup(interp, state, cls, name, after=owner)
     if name == "__call__" and instance is not None and not isinstance(found, Closure):
         found = _forward(interp, state, instance) or found
+    if found is None and name == "__call__" and isinstance(receiver, ClassValue):  # of a metaclass
+        return [(state, Builtin(f"type.{name}", receiver))]
     if found is None:
         found = _of_mapping(state, receiver, name) if isinstance(receiver, Ref) else None
         found = Builtin(f"object.{name}", receiver) if found is None and name in _OF_OBJECT else found

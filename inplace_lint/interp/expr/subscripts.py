@@ -285,6 +285,8 @@ def _made(
     assert isinstance(value, Ref)
     assert mapping.factory is not None
     results = interp.call(frame, state, mapping.factory, Arguments(()), at)
+    if any(isinstance(other, Sym) for other in mapping.items) and not isinstance(key, Sym):
+        results = [(after, unknown_item(after, value, key) if type(made) is Const else made) for after, made in results]
     for after, made in results:
         item_stores.store(after, value, after.object(value), key, made)
     return results
@@ -294,7 +296,7 @@ def _from_dict(state: State, value: Value, mapping: DictObject, index: Value) ->
     index = path_condition.known(state, index)
     if may_be_key(index) and key_of(index) in mapping.items:
         return mapping.items[key_of(index)]
-    if mapping.default is not None:
+    if mapping.default is not None and not any(isinstance(key, Sym) for key in mapping.items):
         return mapping.default
     distinct = set(mapping.items.values())
     if len(distinct) == 1 and mapping.exact:

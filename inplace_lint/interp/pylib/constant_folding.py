@@ -13,6 +13,8 @@ import itertools
 import math
 import operator
 import posixpath
+import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -90,6 +92,10 @@ _STDLIB: dict[str, Callable[..., object]] = {
         Release,
     ),
     "itertools.accumulate": lambda items: list(itertools.accumulate(items)),
+    **{
+        f"re.{name}": getattr(re, name)
+        for name in ["compile", "escape", "findall", "fullmatch", "match", "search", "split", "sub"]
+    },
 }
 _OF_TEXT = frozenset({"str", "repr", "format"})  # ranges and views of dicts are tuples here, whose text differs
 _GROWING = frozenset({"pow", "math.pow", "math.factorial", "math.perm", "math.comb", "operator.mul", "*", "**", "<<"})
@@ -102,7 +108,11 @@ _METHODS: dict[type, frozenset[str]] = {
     set: frozenset(name for name in dir(set) if name.startswith(("is", "union", "inter", "diff", "symm")))
     - {"intersection_update", "difference_update", "symmetric_difference_update"},
     tuple: frozenset({"index", "count"}),
+    Counter: frozenset({"most_common", "total"}),
+    re.Match: frozenset({"end", "group", "groupdict", "groups", "span", "start"}),
+    re.Pattern: frozenset({"findall", "fullmatch", "match", "search", "split", "sub"}),
 }
+_SLOW = re.compile(r"\)[*+{]|(?:[*+{].*){4}")  # patterns that could take long for a text
 OPERATORS: dict[str, Callable[[Any, Any], object]] = {
     "+": operator.add,
     "-": operator.sub,
@@ -174,6 +184,8 @@ def _is(state: State, value: Value, kind: type) -> bool:
             return kind is tuple
         case _:
             inner = state.object(value)
+            if isinstance(inner, DictObject):
+                return kind is Counter and inner.default is not None
             return isinstance(inner, ListObject) and inner.kind == kind.__name__
 
 
@@ -184,6 +196,8 @@ def _applied(
         given = [_python(state, value) for value in values]
         options = {key: _python(state, value) for key, value in keywords.items()}
         if name in _GROWING and not all(_is_small(value) for value in given):
+            return None
+        if name.startswith("re.") and not _is_quick(given):
             return None
         if name in _OF_TEXT and not all(isinstance(value, Const) for value in values):
             return None
@@ -197,6 +211,12 @@ def _is_small(value: object) -> bool:
     if isinstance(value, int | float):
         return abs(value) <= 64  # noqa: PLR2004 - keeps numbers and strings small
     return isinstance(value, str | tuple | list) and len(value) <= _MOST
+
+
+def _is_quick(given: Sequence[object]) -> bool:
+    """Check whether a pattern and the texts that it is applied to are such that no search in them takes long."""
+    texts = [value for value in given[1:] if isinstance(value, str)]
+    return isinstance(given[0], str) and not _SLOW.search(given[0]) and all(len(text) <= _MOST for text in texts)
 
 
 def order(state: State, keys: Sequence[Value], *, reverse: bool) -> list[int] | None:
@@ -223,8 +243,9 @@ def _python(state: State, value: Value) -> Any:  # noqa: ANN401 - any plain valu
                 found = [_python(state, item) for item in inner.items[: _MOST + 1]]
                 if len(found) <= _MOST:
                     return set(found) if inner.kind == "set" else found
-            if isinstance(inner, DictObject) and inner.exact and inner.default is None and len(inner.items) <= _MOST:
-                return {_python(state, of_key(key)): _python(state, item) for key, item in inner.items.items()}
+            if isinstance(inner, DictObject) and inner.exact and inner.factory is None and len(inner.items) <= _MOST:
+                known = {_python(state, of_key(key)): _python(state, item) for key, item in inner.items.items()}
+                return known if inner.default is None else Counter(known)
         case _:
             pass
     raise _Unknown
@@ -233,7 +254,7 @@ def _python(state: State, value: Value) -> Any:  # noqa: ANN401 - any plain valu
 def _value(state: State, result: object) -> Value:
     """Return a plain Python value as a symbolic one; items of a set are sorted, so that results are reproducible."""
     match result:
-        case bool() | float() | None | bytes() | complex():
+        case bool() | float() | None | bytes() | complex() | re.Match() | re.Pattern():
             return Const(result)
         case int() if abs(result) <= _LARGEST:
             return Const(result)

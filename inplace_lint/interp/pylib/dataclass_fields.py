@@ -87,6 +87,46 @@ def _read(interp: Interpreter, cls: ClassValue) -> dict[str, ir.Expr | None]:
     }
 
 
+def compared(interp: Interpreter, cls: ClassValue, *, in_order: bool) -> list[str] | None:
+    """
+    Return the names of the fields by which two objects of one class are equal, or less than each other (`in_order`).
+
+    None where no dataclass among its bases gives it such a comparison: `eq=False`, or no `order=True`.
+    """
+    for base in interp.context.mro(cls):
+        if not isinstance(base, ClassValue):
+            return None
+        if base.is_data and _option(interp, base, "order" if in_order else "eq", default=not in_order):
+            return [name for name, default in _declared(interp, base).items() if _is_compared(default)]
+    return None
+
+
+def _is_compared(default: ir.Expr | None) -> bool:
+    """Check whether comparisons regard a field: its default does not say `field(compare=False)`."""
+    return not isinstance(default, ir.Call) or _keyword(default, "compare") is not False
+
+
+def is_frozen(interp: Interpreter, cls: ClassValue) -> bool:
+    """Check whether an assignment to an attribute of an object of this class raises, as its decorator says so."""
+    node = interp.context.definition(cls) if cls.is_data else None
+    frozen = node is not None and any(spells(one, "frozen") for one in node.decorators)
+    return cls.is_data and _option(interp, cls, "frozen", default=frozen)
+
+
+def _option(interp: Interpreter, cls: ClassValue, name: str, *, default: bool) -> bool:
+    """Return a flag that the decorator of a dataclass is called with, or its default."""
+    node = interp.context.definition(cls)
+    calls = () if node is None else (one for one in node.decorators if isinstance(one, ir.Call))
+    found = (_keyword(one, name) for one in calls if any(spells(one, word) for word in _DECORATORS))
+    return next((flag for flag in found if isinstance(flag, bool)), default)
+
+
+def _keyword(call: ir.Call, name: str) -> object:
+    """Return the constant that a keyword of a call is; None for none."""
+    values = (one.value for one in call.keywords if one.name == name)
+    return next((value.value for value in values if isinstance(value, ir.Const)), None)
+
+
 def descriptions(interp: Interpreter, state: State, value: Value) -> Tuple | None:
     """Return what `dataclasses.fields` does for a dataclass or an object of one; None for anything else."""
     instance = state.instance(value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Callable
 
 from msgspec.structs import replace
@@ -69,7 +70,6 @@ def call(interp: Interpreter, frame: Frame, state: State, name: str, arguments: 
 _BARS = ("tqdm", "tqdm.std", "tqdm.auto", "tqdm.notebook", "tqdm.autonotebook", "tqdm.rich")
 _AS_BUILTINS = {
     "collections.OrderedDict": "dict",
-    "collections.deque": "list",
     **dict.fromkeys((f"{module}.trange" for module in _BARS), "range"),
 }
 _PURE = frozenset({"os.path.join", "warnings.warn", "logging.getLogger", "time.time", "random.random"})
@@ -157,10 +157,19 @@ def _repeat(_interp: Interpreter, _frame: Frame, state: State, arguments: Argume
 
 def _default_dict(_interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
     factory = arguments.positional[0] if arguments.positional else NONE
-    number = isinstance(factory, Builtin) and factory.name in {"int", "float"}
-    default: Value | None = Const(0) if number else None
-    made = None if number or factory == NONE else factory
-    return [(state, state.new(DictObject({}, made is not None and len(arguments.values) == 1, default, made)))]
+    made = None if factory == NONE else factory
+    return [(state, state.new(DictObject({}, made is not None and len(arguments.values) == 1, factory=made)))]
+
+
+def _counter(interp: Interpreter, frame: Frame, state: State, arguments: Arguments, at: int) -> Results:
+    """Return how often each of some constants is among the items of an iterable; any other is missing, so 0."""
+    given = arguments.positional[0] if arguments.positional else Tuple(())
+    found = interp.items_of(frame, state, given, None, at)
+    known = found.exact and not arguments.keywords and all(isinstance(item, Const) for item in found.items)
+    if not known or isinstance(state.object(state.contents(given)), DictObject):
+        return [(state, state.new(DictObject({}, exact=False)))]
+    counts = Counter(item.value for item in found.items if isinstance(item, Const))
+    return [(state, state.new(DictObject({key: Const(count) for key, count in counts.items()}, default=Const(0))))]
 
 
 def _named_tuple(_interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
@@ -296,12 +305,32 @@ def _as_dict(interp: Interpreter, _frame: Frame, state: State, arguments: Argume
     return [(state, known or state.symbols.sym((origins.STANDARD_LIBRARY, "dataclasses.asdict", value, at)))]
 
 
+def _deque(_interp: Interpreter, frame: Frame, state: State, arguments: Arguments, at: int) -> Results:
+    """Return a deque, which may have so many items as `maxlen` says: those that were put in last."""
+    most = arguments.positional[1] if len(arguments.positional) > 1 else arguments.named("maxlen") or NONE
+    limit = most.value if isinstance(most, Const) else None
+    results: Results = []
+    for after, made in builtins.call(
+        _interp, frame, state, Builtin("list"), Arguments(arguments.positional[:1], unknown=arguments.unknown), at
+    ):
+        inner = after.object(made)
+        if isinstance(made, Ref) and isinstance(inner, ListObject):
+            limited = ListObject((), most=limit if isinstance(limit, int) else None)
+            after.put(
+                made, limited.extended(inner.items, exact=inner.exact and (most == NONE or isinstance(limit, int)))
+            )
+        results.append((after, made))
+    return results
+
+
 _MOST_REPEATS = 64
 _NEW_TUPLE = "collections.namedtuple()"
 _HANDLERS: dict[str, Callable[[Interpreter, Frame, State, Arguments, int], Results]] = {
     "functools.partial": _partial,
     "functools.reduce": _reduce,
     "itertools.repeat": _repeat,
+    "collections.deque": _deque,
+    "collections.Counter": _counter,
     "collections.defaultdict": _default_dict,
     "collections.namedtuple": _named_tuple,
     _NEW_TUPLE: _new_tuple,
