@@ -116,7 +116,7 @@ def _library_attribute(interp: Interpreter, dotted: str, name: str) -> Value:
         return Const(dotted.rpartition(".")[2])
     facts = interp.context.facts_of(full)
     if facts is None:
-        return Dotted(full)
+        return releases.PYTHON if full == releases.OF_PYTHON else Dotted(full)
     said = releases.installed(facts, full) or dtypes.attribute(interp.context, dtypes.named(Dotted(dotted)), name)
     if said is not None:
         return said

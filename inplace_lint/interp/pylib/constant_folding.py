@@ -235,7 +235,7 @@ def _python(state: State, value: Value) -> Any:  # noqa: ANN401 - any plain valu
             return constant
         case SliceValue(lower, upper, step):
             return slice(_python(state, lower), _python(state, upper), _python(state, step))
-        case Tuple(items, True, ()) if len(items) <= _MOST:
+        case Tuple(items, True) if len(items) <= _MOST:
             return tuple(_python(state, item) for item in items)
         case Ref():
             inner = state.object(value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 from msgspec.structs import replace
 
@@ -85,7 +86,8 @@ def _hands(call: Call) -> tuple[tuple[NodeId, ...], tuple[NodeId, ...]]:
     """
     Return the nodes that backward hands the gradient of the result, and those that it hands an expansion of it.
 
-    That of a view of all elements is handed on as a view of its own. None is where operands may have other shapes.
+    That of a view of all elements is handed on as a view of its own. None is where operands may have other shapes, and
+    none to a tensor that is two of the operands, whose gradients are added up.
     """
     op = call.binding.op
     facts = [one for one in op.hands if holds(one.condition, call.binding)]
@@ -96,7 +98,10 @@ def _hands(call: Call) -> tuple[tuple[NodeId, ...], tuple[NodeId, ...]]:
     if len({tensor.sizes for tensor in tensors if tensor.sizes is not None}) > 1:
         return (), ()
     expanded = [tensor for one in facts if one.expanded for _, tensor in call.binding.tensors(one.of)]
-    return _nodes(tensors), _nodes(expanded)
+    found = _nodes(tensors), _nodes(expanded)
+    count = Counter(found[0] + found[1])
+    first, second = (tuple(node for node in nodes if count[node] == 1) for nodes in found)
+    return first, second
 
 
 def _nodes(tensors: list[Tensor]) -> tuple[NodeId, ...]:
