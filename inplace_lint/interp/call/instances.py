@@ -32,11 +32,42 @@ def construct(
     known = module_registry.construct_special(interp, state, cls, arguments)
     if known is not None:
         return known
+    maker = interp.lookup(state, cls, "__new__")
+    made = _made(interp, frame, state, cls, maker, arguments, at) if isinstance(maker, Closure) else None
+    if made is not None:
+        return made
     if interp.fuel.lazy or interp.context.is_module(cls) is None:
         return _construct(interp, frame, state, cls, arguments, at)
     return construction_summary.construct(
         interp, state, cls, arguments, lambda live: _construct(interp, frame, live, cls, arguments, at)
     )
+
+
+def _made(
+    interp: Interpreter, frame: Frame, state: State, cls: ClassValue, maker: Closure, arguments: Arguments, at: int
+) -> Results | None:
+    """Construct what the `__new__` of a class returns: an object of it is initialised; None where it is unknown."""
+    spare = state.fork()
+    made = interp.call(frame, spare, maker, arguments.first(cls), at)
+    if not all(isinstance(value, Ref) for _, value in made):
+        return None
+    results: Results = []
+    for after, ref in made:
+        instance = after.instance(ref)
+        own = instance.cls if instance is not None and cls in interp.context.mro(instance.cls) else None
+        if isinstance(own, ClassValue) and isinstance(ref, Ref):
+            results.extend(_initialise(interp, frame, after, own, ref, arguments, at))
+        else:
+            results.append((after, ref))
+    return results
+
+
+def bare(interp: Interpreter, state: State, cls: ClassValue) -> Ref:
+    """Return a new object of a class, on which no constructor has been run."""
+    is_module = interp.context.is_module(cls) is not None
+    ref = state.new(Instance(cls, {"training": Const(True)} if is_module else {}, _opaque(interp, cls)))
+    prepare_container(interp, state, cls, ref)
+    return ref
 
 
 def _construct(
@@ -46,8 +77,7 @@ def _construct(
     init = dataclass_fields.constructor(interp, state, cls)
     if arguments.spread and isinstance(init, Closure) and not closures.fits(init, arguments):
         arguments = replace(arguments, unknown=True)
-    ref = state.new(Instance(cls, {"training": Const(True)} if is_module else {}, _opaque(interp, cls)))
-    prepare_container(interp, state, cls, ref)
+    ref = bare(interp, state, cls)
     mapping = prepare_mapping(interp, state, cls, ref)
     if mapping is not None and init is None:
         return [(after, ref) for after, _ in interp.call(frame, state, Builtin("__init__", mapping), arguments, at)]

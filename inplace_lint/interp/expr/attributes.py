@@ -47,6 +47,7 @@ from inplace_lint.interp.transfer import dtypes, materialise
 from inplace_lint.ir import nodes as ir
 
 _OF_OBJECT = frozenset({"__init__", "__setattr__"})
+_OF_CLASSES = {"__call__": "type.__call__", "__new__": "object.__new__"}
 _GETTERS = frozenset({"__getattr__", "__getattribute__"})
 # Methods that lists, dicts and strings also have: a read of one does not show that an unknown value is a tensor.
 _AMBIGUOUS = frozenset((
@@ -342,6 +343,10 @@ def own_attribute(interp: Interpreter, state: State, cls: ClassValue, name: str)
 
 def _bound(interp: Interpreter, frame: Frame, state: State, value: Value, found: Value, at: int) -> Results:
     """Bind a class attribute to its receiver as Python's descriptors do."""
+    if type(found) is Ref:
+        given = (value, NONE) if (instance := state.instance(value)) is None else (value, instance.cls)
+        own = special(interp, frame, state, found, "__get__", given, at)
+        return [(state, found)] if own is None else own
     if isinstance(found, Closure):
         if found.wrapper in {"property", "cached"}:
             results = interp.call(frame, state, Bound(value, found), Arguments(), at)
@@ -378,8 +383,8 @@ def _super(
     found = lookup(interp, state, cls, name, after=owner)
     if name == "__call__" and instance is not None and not isinstance(found, Closure):
         found = _forward(interp, state, instance) or found
-    if found is None and name == "__call__" and isinstance(receiver, ClassValue):  # of a metaclass
-        return [(state, Builtin(f"type.{name}", receiver))]
+    if found is None and isinstance(receiver, ClassValue) and name in _OF_CLASSES:
+        return [(state, Builtin(_OF_CLASSES[name], receiver if name == "__call__" else None))]
     if found is None:
         found = _of_mapping(state, receiver, name) if isinstance(receiver, Ref) else None
         found = Builtin(f"object.{name}", receiver) if found is None and name in _OF_OBJECT else found

@@ -27,6 +27,7 @@ from inplace_lint.domain.values import (
     Value,
     are_distinct,
 )
+from inplace_lint.interp.call import instances
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.expr import environment
 from inplace_lint.interp.frame import Arguments, Frame
@@ -311,11 +312,21 @@ def _type(request: Request) -> Results:
 
 def _construct(request: Request) -> Results:
     """Construct an object of a class as it is without a metaclass that has its own way."""
-    cls, given = request.argument(0), request.arguments
-    rest = replace(given, positional=given.positional[1:], exprs={})
+    cls = request.argument(0)
     if not isinstance(cls, ClassValue):
         return request.unknown()
-    return request.interp.construct(request.frame, request.state, cls, rest, request.at)
+    return request.interp.construct(request.frame, request.state, cls, request.arguments.rest(), request.at)
+
+
+def _new(request: Request) -> Results:
+    """Return an object of a class of the program alone, as `object.__new__` does."""
+    cls = request.argument(0)
+    plain = isinstance(cls, ClassValue) and all(
+        isinstance(base, ClassValue) or base == Builtin("object") for base in request.interp.context.mro(cls)
+    )
+    if not isinstance(cls, ClassValue) or not (plain or request.interp.context.is_module(cls)):
+        return request.unknown()
+    return [(request.state, instances.bare(request.interp, request.state, cls))]
 
 
 def _locals(request: Request) -> Results:
@@ -367,6 +378,7 @@ _HANDLERS: dict[str, Callable[[Request], Results]] = {
     "object.__getattribute__": _getattr,
     "object.__setattr__": _setattr,
     "setattr": _setattr,
+    "object.__new__": _new,
     "type.__call__": _construct,
     "super": _super,
     **dict.fromkeys(("staticmethod", "classmethod"), _method),
