@@ -154,7 +154,7 @@ class ClassValue(Struct, frozen=True, eq=False):
     A class of the program, one object a definition.
 
     `bases` are the values of the base expressions, `methods` the slices of the methods, which are lowered on first use,
-    `meta` is the metaclass that its definition names, if that is one of the program.
+    `meta` is the metaclass that it has or inherits, if that is one of the program.
     """
 
     name: str

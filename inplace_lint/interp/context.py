@@ -257,13 +257,6 @@ class Context(Struct):
             self.orders[id(cls)] = (cls, found)
         return found
 
-    def metaclass(self, cls: ClassValue) -> ClassValue | None:
-        """Return the metaclass of the program that a class has or inherits; None for any other."""
-        for base in self.mro(cls):
-            if type(base) is ClassValue and base.meta is not None:
-                return base.meta
-        return None
-
     def _module_guessed(self, cls: ClassValue, order: list[Value]) -> Dotted | None:
         """
         Return the framework's module class for a class with an unknown base that defines what a call of a module runs.

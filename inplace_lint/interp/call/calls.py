@@ -164,8 +164,7 @@ def _construct(
 ) -> Results:
     """Call a class of the program: what its metaclass does for a call, else construct an object."""
     interp.context.record_construction(cls, lambda: portable_arguments.frozen(state, arguments))
-    meta = interp.context.metaclass(cls)
-    own = None if meta is None else interp.lookup(state, meta, "__call__")
+    own = None if cls.meta is None else interp.lookup(state, cls.meta, "__call__")
     if isinstance(own, Closure):
         return call(interp, frame, state, Bound(cls, own), arguments, at)
     return interp.construct(frame, state, cls, arguments, at)

@@ -32,8 +32,7 @@ def construct(
     known = module_registry.construct_special(interp, state, cls, arguments)
     if known is not None:
         return known
-    maker = interp.lookup(state, cls, "__new__")
-    made = _made(interp, frame, state, cls, maker, arguments, at) if isinstance(maker, Closure) else None
+    made = _made(interp, frame, state, cls, arguments, at)
     if made is not None:
         return made
     if interp.fuel.lazy or interp.context.is_module(cls) is None:
@@ -44,9 +43,17 @@ def construct(
 
 
 def _made(
-    interp: Interpreter, frame: Frame, state: State, cls: ClassValue, maker: Closure, arguments: Arguments, at: int
+    interp: Interpreter, frame: Frame, state: State, cls: ClassValue, arguments: Arguments, at: int
 ) -> Results | None:
     """Construct what the `__new__` of a class returns: an object of it is initialised; None where it is unknown."""
+    for base in interp.context.mro(cls):
+        if type(base) is ClassValue and "__new__" in base.methods:
+            break
+    else:
+        return None
+    maker = interp.lookup(state, cls, "__new__")
+    if not isinstance(maker, Closure):
+        return None
     spare = state.fork()
     made = interp.call(frame, spare, maker, arguments.first(cls), at)
     if not all(isinstance(value, Ref) for _, value in made):
@@ -62,9 +69,8 @@ def _made(
     return results
 
 
-def bare(interp: Interpreter, state: State, cls: ClassValue) -> Ref:
+def bare(interp: Interpreter, state: State, cls: ClassValue, *, is_module: bool) -> Ref:
     """Return a new object of a class, on which no constructor has been run."""
-    is_module = interp.context.is_module(cls) is not None
     ref = state.new(Instance(cls, {"training": Const(True)} if is_module else {}, _opaque(interp, cls)))
     prepare_container(interp, state, cls, ref)
     return ref
@@ -77,7 +83,7 @@ def _construct(
     init = dataclass_fields.constructor(interp, state, cls)
     if arguments.spread and isinstance(init, Closure) and not closures.fits(init, arguments):
         arguments = replace(arguments, unknown=True)
-    ref = bare(interp, state, cls)
+    ref = bare(interp, state, cls, is_module=is_module)
     mapping = prepare_mapping(interp, state, cls, ref)
     if mapping is not None and init is None:
         return [(after, ref) for after, _ in interp.call(frame, state, Builtin("__init__", mapping), arguments, at)]

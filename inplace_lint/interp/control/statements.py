@@ -337,7 +337,8 @@ def make_class(
     meta = bases.pop() if metaclass else None
     is_data = dataclass_fields.makes_data(interp, node, bases)
     env = frame.env if frame.closure is not None else None
-    meta = meta if isinstance(meta, ClassValue) else None
+    inherited = (base.meta for base in bases if isinstance(base, ClassValue) and base.meta is not None)
+    meta = meta if isinstance(meta, ClassValue) else next(inherited, None)
     return ClassValue(node.name, node.name, frame.module, tuple(bases), frame.slice, methods, is_data, env, meta)
 
 

@@ -52,7 +52,7 @@ def _set_of_instance(
         if not isinstance(setter, Closure):
             return [state]
         return [after for after, _ in interp.call(frame, state, Bound(ref, setter), Arguments((value,)), at)]
-    if isinstance(thing.cls, ClassValue) and thing.cls.is_data and dataclass_fields.is_frozen(interp, thing.cls):
+    if type(thing.cls) is ClassValue and thing.cls.is_data and dataclass_fields.is_frozen(interp, thing.cls):
         interp.fuel.leave(state, Raised(Builtin("AttributeError"), frame.site(at)))
         return []
     if not _set_item(interp, state, ref, thing, name, value):

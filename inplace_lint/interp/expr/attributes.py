@@ -363,8 +363,7 @@ def _of_class(interp: Interpreter, frame: Frame, state: State, cls: ClassValue, 
     if name == "__name__":
         return [(state, Const(cls.name))]
     found = lookup(interp, state, cls, name)
-    meta = interp.context.metaclass(cls) if found is None else None
-    own = None if meta is None else lookup(interp, state, meta, name)
+    own = lookup(interp, state, cls.meta, name) if found is None and cls.meta is not None else None
     if own is not None:
         return _bound(interp, frame, state, cls, own, at)
     if found is None:

@@ -55,11 +55,10 @@ def call(interp: Interpreter, frame: Frame, state: State, function: Builtin, arg
     request = Request(interp, frame, state, function, arguments, at)
     if function.receiver is not None:
         return methods.call(interp, frame, state, function, arguments, at)
-    if not arguments.unknown:
+    if arguments.positional and not arguments.unknown:
         known = constant_folding.function(state, function.name, arguments.positional, arguments.keywords)
         if known is not None:
             return [(state, known)]
-    if arguments.positional and not arguments.unknown:
         error = iterators.error_of(request) if interp.fuel.listens else None
         if error is not None:
             return interp.fuel.leave(state, Raised(error, frame.site(at)))
@@ -290,6 +289,8 @@ def _bool(request: Request) -> Results:
 
 def _number(request: Request) -> Results:
     value = request.argument(0)
+    if not request.arguments.values and not request.arguments.unknown:
+        return [(request.state, constant_folding.function(request.state, request.function.name, (), ()) or NONE)]
     if request.function.name == "abs" and value is not None:
         facts = materialise.framework_of(request.interp, request.state, value)
         if facts is not None:
@@ -324,9 +325,10 @@ def _new(request: Request) -> Results:
     plain = isinstance(cls, ClassValue) and all(
         isinstance(base, ClassValue) or base == Builtin("object") for base in request.interp.context.mro(cls)
     )
-    if not isinstance(cls, ClassValue) or not (plain or request.interp.context.is_module(cls)):
+    is_module = isinstance(cls, ClassValue) and request.interp.context.is_module(cls) is not None
+    if not isinstance(cls, ClassValue) or not (plain or is_module):
         return request.unknown()
-    return [(request.state, instances.bare(request.interp, request.state, cls))]
+    return [(request.state, instances.bare(request.interp, request.state, cls, is_module=is_module))]
 
 
 def _locals(request: Request) -> Results:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 
 from msgspec.structs import replace
 
@@ -98,9 +97,15 @@ def _hands(call: Call) -> tuple[tuple[NodeId, ...], tuple[NodeId, ...]]:
     if len({tensor.sizes for tensor in tensors if tensor.sizes is not None}) > 1:
         return (), ()
     expanded = [tensor for one in facts if one.expanded for _, tensor in call.binding.tensors(one.of)]
-    found = _nodes(tensors), _nodes(expanded)
-    count = Counter(found[0] + found[1])
-    first, second = (tuple(node for node in nodes if count[node] == 1) for nodes in found)
+    return _once(_nodes(tensors), _nodes(expanded))
+
+
+def _once(handed: tuple[NodeId, ...], expanded: tuple[NodeId, ...]) -> tuple[tuple[NodeId, ...], tuple[NodeId, ...]]:
+    """Return the nodes that are handed one gradient only."""
+    every = handed + expanded
+    if len(every) == len(set(every)):
+        return handed, expanded
+    first, second = (tuple(node for node in nodes if every.count(node) == 1) for nodes in (handed, expanded))
     return first, second
 
 
