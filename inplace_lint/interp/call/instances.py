@@ -20,7 +20,7 @@ from inplace_lint.interp.call.unknown_calls import unknown_call
 from inplace_lint.interp.control import modes
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
-from inplace_lint.interp.outcome import Results
+from inplace_lint.interp.outcome import Results, taken
 from inplace_lint.interp.pylib import dataclass_fields
 from inplace_lint.interp.transfer import op_call
 
@@ -138,18 +138,24 @@ def _construct_data(
     interp: Interpreter, frame: Frame, state: State, cls: ClassValue, ref: Ref, arguments: Arguments
 ) -> Results:
     """Set the fields of a dataclass from the arguments in order, then from their defaults."""
-    for position, field in enumerate(dataclass_fields.names(interp, cls)):
-        value = arguments.named(field)
-        if value is None and position < len(arguments.positional):
-            value = arguments.positional[position]
+    fields = dataclass_fields.declared(interp, cls)
+    in_order = [name for name, field in fields.items() if field.init and not field.by_name]
+    given = {**dict(zip(in_order, arguments.positional, strict=False)), **dict(arguments.keywords)}
+    passed: list[Value] = []
+    for name, field in fields.items():
+        value = given.get(name) or interp.lookup(state, cls, name)
+        if type(value) is Partial and value.function == dataclass_fields.MADE:
+            value = taken(state, interp.call(frame, state, value.args[0], Arguments(), 0))
         if value is None:
-            value = interp.lookup(state, cls, field)
-        state.set_attribute(
-            ref, field, value if value is not None else state.symbols.sym((origins.FIELD, field, state.next_id))
-        )
+            value = state.symbols.sym((origins.FIELD, name, state.next_id))
+        if field.passed:
+            passed.append(value)
+        else:
+            state.set_attribute(ref, name, value)
     post = interp.lookup(state, cls, "__post_init__")
     if isinstance(post, Closure):
-        return [(after, ref) for after, _ in interp.call(frame, state, Bound(ref, post), Arguments(), 0)]
+        arguments = Arguments(tuple(passed))
+        return [(after, ref) for after, _ in interp.call(frame, state, Bound(ref, post), arguments, 0)]
     return [(state, ref)]
 
 

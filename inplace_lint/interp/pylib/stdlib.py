@@ -299,6 +299,12 @@ def _fields(interp: Interpreter, _frame: Frame, state: State, arguments: Argumen
     return [(state, known or state.symbols.sym((origins.STANDARD_LIBRARY, "dataclasses.fields", value, at)))]
 
 
+def _field(_interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, at: int) -> Results:
+    default = dataclass_fields.field_of(arguments)
+    key = (origins.STANDARD_LIBRARY, "dataclasses.field", arguments.keywords, at)
+    return [(state, state.symbols.sym(key) if default is None else default)]
+
+
 def _as_dict(interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, at: int) -> Results:
     value = arguments.positional[0] if len(arguments.values) == 1 else NONE
     known = dataclass_fields.as_dict(interp, state, value)
@@ -344,6 +350,7 @@ _HANDLERS: dict[str, Callable[[Interpreter, Frame, State, Arguments, int], Resul
     "typing_extensions.cast": _cast,
     "dataclasses.asdict": _as_dict,
     "dataclasses.fields": _fields,
+    **dict.fromkeys(("dataclasses.field", "attr.ib", "attrs.field", "pydantic.Field"), _field),
     "dataclasses.replace": _replace,
     "copy.copy": _copy,
     "copy.deepcopy": _deep_copy,
