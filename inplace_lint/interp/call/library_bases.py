@@ -20,7 +20,15 @@ from inplace_lint.interp.transfer.binding import Binding, bind, default_values
 from inplace_lint.knowledge.guard import holds
 from inplace_lint.knowledge.op import StatePart
 
-MAPPINGS = frozenset({Builtin("dict"), Dotted("collections.OrderedDict"), Dotted("collections.UserDict")})
+MAPPINGS = frozenset(
+    {
+        Builtin("dict"),
+        Dotted("collections.OrderedDict"),
+        Dotted("collections.UserDict"),
+        Dotted("typing.TypedDict"),
+        Dotted("typing_extensions.TypedDict"),
+    }
+)
 
 
 def fill(interp: Interpreter, state: State, ref: Ref, name: str, arguments: Arguments) -> None:

@@ -34,6 +34,8 @@ from inplace_lint.interp.pylib import constant_folding, dataclass_fields
 from inplace_lint.interp.transfer import dtypes, materialise
 from inplace_lint.ir import nodes as ir
 
+_REFLECTED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_OPPOSITES = {"!=": "==", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 _METHODS = {"==": "__eq__", "!=": "__ne__", "<": "__lt__", "<=": "__le__", ">": "__gt__", ">=": "__ge__"}
 
 
@@ -83,18 +85,24 @@ def _compare_two(
     return [(state, _python_compare(interp, state, op, left, right))]
 
 
+def _asked(op: str) -> tuple[tuple[str, bool], ...]:
+    """Return a comparison, and the one whose negation it is, as `total_ordering` and Python's `!=` have it."""
+    return ((op, False),) if op == "==" else ((op, False), (_OPPOSITES[op], True))
+
+
 def _own_comparison(
     interp: Interpreter, frame: Frame, state: State, op: str, left: Value, right: Value, at: int
 ) -> Results | None:
     """Compare an object by a method of its class; two of one dataclass by their fields."""
     instance, other = state.instance(left), state.instance(right)
-    if instance is None:
+    if instance is None and other is None:
         return None
-    for name, negated in ((_METHODS[op], False), *((("__eq__", True),) if op == "!=" else ())):
-        own = interp.special_method(frame, state, left, name, (right,), at)
-        if own is not None and all(one != Builtin("NotImplemented") for _, one in own):
-            return [(after, path_condition.negate(after, one) if negated else one) for after, one in own]
-    if other is None or not isinstance(instance.cls, ClassValue):
+    for asked, negated in _asked(op):
+        for first, second, name in ((left, right, asked), (right, left, _REFLECTED[asked])):
+            own = interp.special_method(frame, state, first, _METHODS[name], (second,), at)
+            if own is not None and all(one != Builtin("NotImplemented") for _, one in own):
+                return [(after, path_condition.negate(after, one) if negated else one) for after, one in own]
+    if instance is None or other is None or not isinstance(instance.cls, ClassValue):
         return None
     equality = op in {"==", "!="}
     fields = dataclass_fields.compared(interp, instance.cls, in_order=not equality)
