@@ -8,8 +8,10 @@ Which module a constructor creates often depends on such values.
 
 from __future__ import annotations
 
+import ast
 import builtins
 import itertools
+import json
 import math
 import operator
 import posixpath
@@ -91,6 +93,8 @@ _STDLIB: dict[str, Callable[..., object]] = {
         ],
         Release,
     ),
+    "ast.literal_eval": ast.literal_eval,
+    "json.loads": json.loads,
     "itertools.accumulate": lambda items: list(itertools.accumulate(items)),
     **{
         f"re.{name}": getattr(re, name)
@@ -98,7 +102,21 @@ _STDLIB: dict[str, Callable[..., object]] = {
     },
 }
 _OF_TEXT = frozenset({"str", "repr", "format"})  # ranges and views of dicts are tuples here, whose text differs
-_GROWING = frozenset({"pow", "math.pow", "math.factorial", "math.perm", "math.comb", "operator.mul", "*", "**", "<<"})
+_GROWING = frozenset(
+    {
+        "ast.literal_eval",
+        "json.loads",
+        "pow",
+        "math.pow",
+        "math.factorial",
+        "math.perm",
+        "math.comb",
+        "operator.mul",
+        "*",
+        "**",
+        "<<",
+    }
+)
 _METHODS: dict[type, frozenset[str]] = {
     str: frozenset(name for name in dir(str) if not name.startswith("_")) - {"maketrans", "translate"},
     bytes: frozenset({"decode", "startswith", "endswith"}),
@@ -166,7 +184,8 @@ def method(
     """Evaluate a pure method of a string, number, list or tuple on constants; None if impossible."""
     for kind, names in _METHODS.items():
         if name in names and _is(state, receiver, kind):
-            return _applied(state, name, getattr(kind, name), (receiver, *values), dict(keywords))
+            full = f"re.{name}" if kind is re.Pattern else name
+            return _applied(state, full, getattr(kind, name), (receiver, *values), dict(keywords))
     return None
 
 
@@ -202,7 +221,7 @@ def _applied(
         if name in _OF_TEXT and not all(isinstance(value, Const) for value in values):
             return None
         return _value(state, called(*given, **options))
-    except (_Unknown, ArithmeticError, TypeError, ValueError, LookupError, AttributeError):
+    except (_Unknown, ArithmeticError, TypeError, ValueError, LookupError, AttributeError, SyntaxError, re.error):
         # Where Python raises, the program does not go on; the result is unknown.
         return None
 
@@ -215,8 +234,9 @@ def _is_small(value: object) -> bool:
 
 def _is_quick(given: Sequence[object]) -> bool:
     """Check whether a pattern and the texts that it is applied to are such that no search in them takes long."""
+    pattern = given[0].pattern if isinstance(given[0], re.Pattern) else given[0]
     texts = [value for value in given[1:] if isinstance(value, str)]
-    return isinstance(given[0], str) and not _SLOW.search(given[0]) and all(len(text) <= _MOST for text in texts)
+    return isinstance(pattern, str) and not _SLOW.search(pattern) and all(len(text) <= _MOST for text in texts)
 
 
 def order(state: State, keys: Sequence[Value], *, reverse: bool) -> list[int] | None:
@@ -262,6 +282,8 @@ def _value(state: State, result: object) -> Value:
             return Const(result)
         case tuple():
             return Tuple(tuple(_value(state, item) for item in result))
+        case dict() if len(result) <= _MOST and all(isinstance(key, str | int) for key in result):
+            return state.new(DictObject({key: _value(state, item) for key, item in result.items()}))
         case list() if len(result) <= _MOST:
             return state.new(ListObject(tuple(_value(state, item) for item in result)))
         case set():

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from inplace_lint.domain import origins
 from inplace_lint.domain.heap import DictObject, Instance
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import ClassValue, Closure, Const, Dotted, Partial, Tuple, Value
+from inplace_lint.domain.values import ClassValue, Closure, Const, Dotted, Partial, Ref, Tuple, Value
 from inplace_lint.interp.context import Field
 from inplace_lint.interp.frame import Arguments
 from inplace_lint.interp.interpreter import Interpreter
@@ -59,9 +59,11 @@ def names(interp: Interpreter, cls: ClassValue) -> list[str]:
 
 
 def class_attribute(interp: Interpreter, state: State, cls: ClassValue, name: str) -> Value:
-    """Return an attribute that a class does not define itself: the names of fields by which patterns take parts."""
+    """Return an attribute that a class does not define itself: its fields, their names by which patterns take parts."""
     if name == "__match_args__" and cls.is_data:
         return Tuple(tuple(map(Const, names(interp, cls))))
+    if name == "__dataclass_fields__" and cls.is_data:
+        return state.new(DictObject({one: _described(state, one) for one in names(interp, cls)}))
     return state.symbols.sym((origins.ATTRIBUTE, cls.slice, cls.name, name))
 
 
@@ -163,7 +165,11 @@ def descriptions(interp: Interpreter, state: State, value: Value) -> Tuple | Non
     cls = value if instance is None else instance.cls
     if not isinstance(cls, ClassValue) or not cls.is_data:
         return None
-    return Tuple(tuple(state.new(Instance(_FIELD, {"name": Const(name)})) for name in names(interp, cls)))
+    return Tuple(tuple(_described(state, name) for name in names(interp, cls)))
+
+
+def _described(state: State, name: str) -> Ref:
+    return state.new(Instance(_FIELD, {"name": Const(name)}))
 
 
 def as_dict(interp: Interpreter, state: State, value: Value) -> Value | None:
