@@ -255,8 +255,11 @@ def call_closure(
     """Run a function of the program; without steps or beyond the depth it is unknown, and so is an abstract method."""
     if stubs.is_stub(closure):
         return stubs.call(interp, frame, state, closure, arguments, at)
+    misfits = interp.fuel.counters["calls_that_do_not_fit"]
     skipped = interp.fuel.is_used_up or (closure.owner is not None and exceptional_flow.is_abstract(closure))
     bound = None if skipped else closures.bind_arguments(interp, frame, state, closure, arguments)
+    if interp.fuel.listens and interp.fuel.counters["calls_that_do_not_fit"] > misfits and not arguments.unknown:
+        return interp.fuel.leave(state, Raised(Builtin("TypeError"), frame.site(at)))
     if bound is None:
         return unknown_call(interp, frame, state, closure, arguments, at)
     values, passed, key = bound

@@ -65,6 +65,8 @@ def get(interp: Interpreter, frame: Frame, state: State, value: Value, index: Va
 
 def _of_python(interp: Interpreter, frame: Frame, state: State, value: Value, index: Value, at: int) -> Results:
     if isinstance(value, Tuple):
+        if interp.fuel.listens and value.exact and _is_outside(value.items, index):
+            return interp.fuel.leave(state, Raised(Builtin("IndexError"), frame.site(at)))
         return [(state, _from_items(state, value, value.items, value.exact, index))]
     if kernels.is_kernel(value) or _is_generic(interp, value):
         return [(state, value)]

@@ -27,7 +27,7 @@ from inplace_lint.domain.values import (
 )
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
-from inplace_lint.interp.outcome import Results
+from inplace_lint.interp.outcome import Raised, Results
 from inplace_lint.interp.pylib import (
     builtins,
     constant_folding,
@@ -329,6 +329,11 @@ def _deque(_interp: Interpreter, frame: Frame, state: State, arguments: Argument
     return results
 
 
+def _exit(interp: Interpreter, frame: Frame, state: State, _arguments: Arguments, at: int) -> Results:
+    """Leave the program."""
+    return interp.fuel.leave(state, Raised(Builtin("SystemExit"), frame.site(at)))
+
+
 _MOST_REPEATS = 64
 _NEW_TUPLE = "collections.namedtuple()"
 _HANDLERS: dict[str, Callable[[Interpreter, Frame, State, Arguments, int], Results]] = {
@@ -345,6 +350,7 @@ _HANDLERS: dict[str, Callable[[Interpreter, Frame, State, Arguments, int], Resul
     **dict.fromkeys((*(f"{module}.tqdm" for module in _BARS), "rich.progress.track"), _progress),
     "os.getenv": _environment,
     "os.environ.get": _environment,
+    **dict.fromkeys(("sys.exit", "os._exit", "os.abort"), _exit),
     "types.MethodType": _method,
     "typing.cast": _cast,
     "typing_extensions.cast": _cast,
