@@ -29,6 +29,7 @@ from generators.torch_facts.native import Parameter
 from generators.torch_facts.probe import Call, Observation
 
 ENOUGH = 9
+_PLAIN = inspect.Parameter.POSITIONAL_OR_KEYWORD
 State = tuple[dict[str, object], dict[str, torch.Tensor]]
 
 
@@ -53,13 +54,32 @@ def entries(owned: Mapping[str, object], undecided: list[str]) -> list[Row]:
 
 
 def with_bases(row: Row) -> Row:
-    """Say of a module which classes of `torch.nn` it derives from, beside that of all modules."""
+    """
+    Say of a module which classes of `torch.nn` it derives from, beside that of all modules.
+
+    And which of its arguments it repeats: `Conv2d(8, 8, 3)` has a kernel size of `(3, 3)`.
+    """
     cls = resolve(row["op"]) if "init" in row and row["op"].startswith("torch.nn.") else None
     if not inspect.isclass(cls) or not issubclass(cls, torch.nn.Module):
         return row
     bases = [base for base in cls.__mro__[1:] if issubclass(base, torch.nn.Module) and base is not torch.nn.Module]
     names = [f"torch.nn.{one.__name__}" if _is_public(one) else f"{one.__module__}.{one.__name__}" for one in bases]
-    return {**row, "derives": names} if names else row
+    repeats = _repeated(cls)
+    return row | ({"derives": names} if names else {}) | ({"repeats": repeats} if repeats else {})
+
+
+def _repeated(cls: type[torch.nn.Module]) -> dict[str, int]:
+    """Return the arguments of a module that become attributes of equal numbers where they are one, with their count."""
+    options = {name: one.default for name, one in inspect.signature(cls).parameters.items() if one.kind is _PLAIN}
+    given = {name: 1 if default is inspect.Parameter.empty else default for name, default in options.items()}
+    try:
+        made = cls(**given)
+    except (TypeError, ValueError, RuntimeError):
+        return {}
+    pairs = [(name, value, getattr(made, name, None)) for name, value in given.items() if type(value) is int]
+    return {
+        name: len(found) for name, value, found in pairs if isinstance(found, tuple) and found == (value,) * len(found)
+    }
 
 
 def _is_public(cls: type[torch.nn.Module]) -> bool:

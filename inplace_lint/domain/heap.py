@@ -233,11 +233,19 @@ class Node(Struct, frozen=True):
 
 
 class ListObject(Struct, frozen=True):
-    """A list, set or deque; `exact`: `items` are certainly all its items."""
+    """A list, set or deque; `exact`: `items` are certainly all its items. `most`: how many items a deque may have."""
 
     items: tuple[Value, ...]
     exact: bool = True
     kind: str = "list"
+    most: int | None = None
+
+    def extended(self, new: tuple[Value, ...], *, exact: bool = True, left: bool = False) -> ListObject:
+        """Return it with more items at an end, from the other end of which those fall out that are too many."""
+        items = (*new, *self.items) if left else (*self.items, *new)
+        if self.most is not None and len(items) > self.most:
+            items = items[: self.most] if left else items[len(items) - self.most :]
+        return replace(self, items=items, exact=self.exact and exact)
 
 
 class DictObject(Struct, frozen=True):

@@ -153,7 +153,8 @@ class ClassValue(Struct, frozen=True, eq=False):
     """
     A class of the program, one object a definition.
 
-    `bases` are the values of the base expressions, `methods` the slices of the methods, which are lowered on first use.
+    `bases` are the values of the base expressions, `methods` the slices of the methods, which are lowered on first use,
+    `meta` is the metaclass that it has or inherits, if that is one of the program.
     """
 
     name: str
@@ -164,6 +165,7 @@ class ClassValue(Struct, frozen=True, eq=False):
     methods: Mapping[str, Slice]
     is_data: bool = False
     env: Ref | None = None
+    meta: ClassValue | None = None
 
 
 class Bound(Struct, frozen=True):

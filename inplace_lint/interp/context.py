@@ -31,6 +31,20 @@ from inplace_lint.workspace.module import Module
 from inplace_lint.workspace.module_store import Project, alone
 
 
+class Field(NamedTuple):
+    """
+    A field of a dataclass, with the expression of its default.
+
+    `init`: the constructor takes it, by its name only if `by_name`; `passed`: it is no field, but is passed on to
+    `__post_init__`.
+    """
+
+    default: Expr | None
+    init: bool = True
+    by_name: bool = False
+    passed: bool = False
+
+
 class Declared(NamedTuple):
     """What a program declares of an operator that it registers, what that assumes, and what is written in any case."""
 
@@ -77,7 +91,7 @@ class Context(Struct):
     base: State | None = None
     bound: list[tuple[str, str]] = field(default_factory=list)
     orders: dict[int, tuple[ClassValue, list[Value]]] = field(default_factory=dict)
-    fields: dict[int, tuple[ClassValue, dict[str, Expr | None]]] = field(default_factory=dict)
+    fields: dict[int, tuple[ClassValue, dict[str, Field]]] = field(default_factory=dict)
     exchanged: set[str] = field(default_factory=set)
     observed: ObservedCalls = field(default_factory=ObservedCalls)
     coverage: Coverage = field(default_factory=Coverage)

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from inplace_lint.domain import traits
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Sym, SymId, Tuple, Value
+from inplace_lint.domain.values import NONE, Bound, Builtin, ClassValue, Closure, Sym, SymId, Tuple, Value
 from inplace_lint.effects import affected, schedule
 from inplace_lint.effects.edited import SCRIPT, Ran
 from inplace_lint.effects.summary import Definition
@@ -38,7 +38,7 @@ from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.module_scope import module_env
 from inplace_lint.interp.options import construction, runs
 from inplace_lint.interp.options.coverage import Choice
-from inplace_lint.interp.outcome import Results
+from inplace_lint.interp.outcome import Flow, Results
 from inplace_lint.workspace import call_graph, trainers
 
 _Made = Sequence[tuple[State, Value]]
@@ -135,6 +135,9 @@ def _start(interp: Interpreter, item: Definition) -> tuple[State, Frame]:
     return state, Frame(env, interp.context.path, item.slice)
 
 
+_EXIT = Builtin("SystemExit")
+
+
 def _run_script(interp: Interpreter) -> list[Found]:
     """Run the module's own statements in order, as `python file.py` does."""
     interp.fuel.start_root()
@@ -143,11 +146,13 @@ def _run_script(interp: Interpreter) -> list[Found]:
     script = [item for item in interp.context.outline.items if registering.is_part_of_script(interp.context, item)]
     interp.context.under_way.update(item.slice for item in script if item.kind == "statement")
     for item in script:
-        after: list[State] = []
         with interp.fuel.shared(len(states)):
-            for state in states:
-                after.extend(registering.run_in_turn(interp, state, item))
-        states = statements.distinct(interp, after) or states[:1]
+            outcomes = [one for state in states for one in registering.run_in_turn(interp, state, item)]
+        going = [outcome.state for outcome in outcomes if outcome.flow is not Flow.RAISE]
+        if outcomes and all(outcome.error is not None and outcome.error.cls == _EXIT for outcome in outcomes):
+            states = [outcome.state for outcome in outcomes]
+            break
+        states = statements.distinct(interp, going) or states[:1]
     interp.context.under_way.clear()
     interp.fuel.end_root(finished=True)
     return collect(interp, [(state, NONE) for state in states], calls=True)

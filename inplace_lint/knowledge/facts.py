@@ -47,7 +47,8 @@ class Framework(Struct, frozen=True):
     tensor that cures are written with: the one that gives a `copy`, one that gives the tensor without its history
     (`cut`), and the one that is to `assign` a parameter; the function that makes a tensor like another one (`fill`),
     and the mode for inference (`infer`).
-    `sets_up` is the method of a custom function that saves what its `forward` computed.
+    `sets_up` is the method of a custom function that saves what its `forward` computed, `needs` the attribute of its
+    context that says which inputs require grad.
     `own_gradients`: the gradient of a leaf is itself a leaf that requires grad.
     `optimizes_leaves`: an optimizer refuses a tensor that is no leaf.
     `checks_custom`: what a custom function keeps is compared by version, and an input that it returns is a view; else
@@ -110,6 +111,7 @@ class Framework(Struct, frozen=True):
     words: Mapping[str, str]
     default_dtype: str = ""
     sets_up: str = ""
+    needs: str = ""
     own_gradients: bool = False
     optimizes_leaves: bool = False
     checks_custom: bool = True

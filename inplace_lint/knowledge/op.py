@@ -157,6 +157,7 @@ class Op(Struct, frozen=True):
     condition: Guard | None = None
     init: tuple[Argument, ...] | None = None
     derives: tuple[str, ...] = ()
+    repeats: Mapping[str, int] = field(default_factory=dict)
     state: tuple[StatePart, ...] = ()
     becomes: tuple[Becoming, ...] = ()
     writes: tuple[WriteFact, ...] = ()
@@ -287,7 +288,7 @@ _OUTPUT = re.compile(r"out\d+")
 _USED: dict[tuple[str, bytes], frozenset[str]] = {}
 _NO_NAMES = {"", "same", *Result, *AMBIENT}
 _TEXTS = frozenset({"same", "args", "init", "derives", "probed"})
-_OWN = _TEXTS | {"op", "source"}
+_OWN = _TEXTS | {"op", "source", "repeats"}
 _REFERRING = frozenset({"if", "state", "becomes", "writes", "saves", "grads", "hands", "returns"})
 
 _IF = ("condition", parse)
@@ -371,6 +372,7 @@ ENTRY = Schema(
         "if": _IF,
         "init": ("init", arguments),
         "derives": ("derives", each(text)),
+        "repeats": ("repeats", table(number)),
         "state": ("state", _state),
         "args": ("args", arguments),
         "becomes": ("becomes", each(lambda value: Becoming(**_BECOMES.read(value)))),

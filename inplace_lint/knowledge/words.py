@@ -81,6 +81,8 @@ class ValueKind(Word):
     SHAPE = "shape"
     RANK = "rank"
     SIZE = "size"
+    LENGTH = "length"
+    COUNT = "count"  # of all elements
     DTYPE = "dtype"
     DEVICE = "device"
     FLOATING = "floating"

@@ -13,7 +13,8 @@ from inplace_lint.knowledge.op import Op, ReturnFact, op_of
 from tests.facts.tables import AREAS, rows
 
 KEYS = {
-    "op", "same", "if", "init", "derives", "state", "args", "becomes", "writes", "saves", "grads", "hands", "returns",
+    "op", "same", "if", "init", "derives", "repeats",
+    "state", "args", "becomes", "writes", "saves", "grads", "hands", "returns",
     "history", "versions", "source", "probed", "device", "calls",
 }  # fmt: skip
 RETURN_KEYS = {

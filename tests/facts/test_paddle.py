@@ -64,7 +64,7 @@ ELSEWHERE = frozenset(
     }
     | {"cpu", "cuda", "to", "float", "float32", "type_as"}
     | {"new_zeros", "new_ones", "new_empty", "new_full"}
-    | {"shape", "ndim", "dtype", "size", "dim", "ndimension", "item", "tolist"}
+    | {"shape", "ndim", "dtype", "size", "dim", "ndimension", "item", "tolist", "__len__"}
     | {
         "__getitem__",
         "__setitem__",

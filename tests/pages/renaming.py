@@ -55,7 +55,7 @@ def known_attributes() -> frozenset[str]:
         found |= {word for op in (*known, *table.kin) for word in op.split(".")}
         found |= {argument.split("=")[0].strip("*") for row in rows for argument in row.get("init", ())}
         found |= {word for row in rows for word in re.findall(r"self\.(\w+)", str(row))}
-        found |= {*table.attributes, *table.fields, table.calls, table.sets_up, table.requires_grad}
+        found |= {*table.attributes, *table.fields, table.calls, table.sets_up, table.needs, table.requires_grad}
         found |= {"data", "grad", "training"}
     found |= called_by_templates()
     return frozenset(found)

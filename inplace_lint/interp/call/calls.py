@@ -144,8 +144,7 @@ def call(
             merged = Arguments((*args, *arguments.positional), (*kept, *arguments.keywords), shifted, arguments.unknown)
             return call(interp, frame, state, inner, merged, at)
         case ClassValue():
-            interp.context.record_construction(function, lambda: portable_arguments.frozen(state, arguments))
-            return interp.construct(frame, state, function, arguments, at)
+            return _construct(interp, frame, state, function, arguments, at)
         case Dotted(name):
             return _call_library(interp, frame, state, name, arguments, at)
         case Builtin():
@@ -158,6 +157,17 @@ def call(
             module = opaque_modules.behind(state, function)
             called = function if module is None else module
             return _call_unknown(interp, frame, state, called, arguments, at, receiver)
+
+
+def _construct(
+    interp: Interpreter, frame: Frame, state: State, cls: ClassValue, arguments: Arguments, at: int
+) -> Results:
+    """Call a class of the program: what its metaclass does for a call, else construct an object."""
+    interp.context.record_construction(cls, lambda: portable_arguments.frozen(state, arguments))
+    own = None if cls.meta is None else interp.lookup(state, cls.meta, "__call__")
+    if isinstance(own, Closure):
+        return call(interp, frame, state, Bound(cls, own), arguments, at)
+    return interp.construct(frame, state, cls, arguments, at)
 
 
 def _call_unknown(
@@ -245,8 +255,11 @@ def call_closure(
     """Run a function of the program; without steps or beyond the depth it is unknown, and so is an abstract method."""
     if stubs.is_stub(closure):
         return stubs.call(interp, frame, state, closure, arguments, at)
+    misfits = interp.fuel.counters["calls_that_do_not_fit"]
     skipped = interp.fuel.is_used_up or (closure.owner is not None and exceptional_flow.is_abstract(closure))
     bound = None if skipped else closures.bind_arguments(interp, frame, state, closure, arguments)
+    if interp.fuel.listens and interp.fuel.counters["calls_that_do_not_fit"] > misfits and not arguments.unknown:
+        return interp.fuel.leave(state, Raised(Builtin("TypeError"), frame.site(at)))
     if bound is None:
         return unknown_call(interp, frame, state, closure, arguments, at)
     values, passed, key = bound

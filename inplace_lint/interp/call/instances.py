@@ -20,7 +20,7 @@ from inplace_lint.interp.call.unknown_calls import unknown_call
 from inplace_lint.interp.control import modes
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
-from inplace_lint.interp.outcome import Results
+from inplace_lint.interp.outcome import Results, taken
 from inplace_lint.interp.pylib import dataclass_fields
 from inplace_lint.interp.transfer import op_call
 
@@ -32,11 +32,48 @@ def construct(
     known = module_registry.construct_special(interp, state, cls, arguments)
     if known is not None:
         return known
+    made = _made(interp, frame, state, cls, arguments, at)
+    if made is not None:
+        return made
     if interp.fuel.lazy or interp.context.is_module(cls) is None:
         return _construct(interp, frame, state, cls, arguments, at)
     return construction_summary.construct(
         interp, state, cls, arguments, lambda live: _construct(interp, frame, live, cls, arguments, at)
     )
+
+
+def _made(
+    interp: Interpreter, frame: Frame, state: State, cls: ClassValue, arguments: Arguments, at: int
+) -> Results | None:
+    """Construct what the `__new__` of a class returns: an object of it is initialised; None where it is unknown."""
+    for base in interp.context.mro(cls):
+        if type(base) is ClassValue and "__new__" in base.methods:
+            break
+    else:
+        return None
+    maker = interp.lookup(state, cls, "__new__")
+    if not isinstance(maker, Closure):
+        return None
+    spare = state.fork()
+    made = interp.call(frame, spare, maker, arguments.first(cls), at)
+    if not all(isinstance(value, Ref) for _, value in made):
+        return None
+    results: Results = []
+    for after, ref in made:
+        instance = after.instance(ref)
+        own = instance.cls if instance is not None and cls in interp.context.mro(instance.cls) else None
+        if isinstance(own, ClassValue) and isinstance(ref, Ref):
+            results.extend(_initialise(interp, frame, after, own, ref, arguments, at))
+        else:
+            results.append((after, ref))
+    return results
+
+
+def bare(interp: Interpreter, state: State, cls: ClassValue, *, is_module: bool) -> Ref:
+    """Return a new object of a class, on which no constructor has been run."""
+    ref = state.new(Instance(cls, {"training": Const(True)} if is_module else {}, _opaque(interp, cls)))
+    prepare_container(interp, state, cls, ref)
+    return ref
 
 
 def _construct(
@@ -46,8 +83,7 @@ def _construct(
     init = dataclass_fields.constructor(interp, state, cls)
     if arguments.spread and isinstance(init, Closure) and not closures.fits(init, arguments):
         arguments = replace(arguments, unknown=True)
-    ref = state.new(Instance(cls, {"training": Const(True)} if is_module else {}, _opaque(interp, cls)))
-    prepare_container(interp, state, cls, ref)
+    ref = bare(interp, state, cls, is_module=is_module)
     mapping = prepare_mapping(interp, state, cls, ref)
     if mapping is not None and init is None:
         return [(after, ref) for after, _ in interp.call(frame, state, Builtin("__init__", mapping), arguments, at)]
@@ -102,18 +138,24 @@ def _construct_data(
     interp: Interpreter, frame: Frame, state: State, cls: ClassValue, ref: Ref, arguments: Arguments
 ) -> Results:
     """Set the fields of a dataclass from the arguments in order, then from their defaults."""
-    for position, field in enumerate(dataclass_fields.names(interp, cls)):
-        value = arguments.named(field)
-        if value is None and position < len(arguments.positional):
-            value = arguments.positional[position]
+    fields = dataclass_fields.declared(interp, cls)
+    in_order = [name for name, field in fields.items() if field.init and not field.by_name]
+    given = {**dict(zip(in_order, arguments.positional, strict=False)), **dict(arguments.keywords)}
+    passed: list[Value] = []
+    for name, field in fields.items():
+        value = given.get(name) or interp.lookup(state, cls, name)
+        if type(value) is Partial and value.function == dataclass_fields.MADE:
+            value = taken(state, interp.call(frame, state, value.args[0], Arguments(), 0))
         if value is None:
-            value = interp.lookup(state, cls, field)
-        state.set_attribute(
-            ref, field, value if value is not None else state.symbols.sym((origins.FIELD, field, state.next_id))
-        )
+            value = state.symbols.sym((origins.FIELD, name, state.next_id))
+        if field.passed:
+            passed.append(value)
+        else:
+            state.set_attribute(ref, name, value)
     post = interp.lookup(state, cls, "__post_init__")
     if isinstance(post, Closure):
-        return [(after, ref) for after, _ in interp.call(frame, state, Bound(ref, post), Arguments(), 0)]
+        arguments = Arguments(tuple(passed))
+        return [(after, ref) for after, _ in interp.call(frame, state, Bound(ref, post), arguments, 0)]
     return [(state, ref)]
 
 

@@ -20,7 +20,15 @@ from inplace_lint.interp.transfer.binding import Binding, bind, default_values
 from inplace_lint.knowledge.guard import holds
 from inplace_lint.knowledge.op import StatePart
 
-MAPPINGS = frozenset({Builtin("dict"), Dotted("collections.OrderedDict"), Dotted("collections.UserDict")})
+MAPPINGS = frozenset(
+    {
+        Builtin("dict"),
+        Dotted("collections.OrderedDict"),
+        Dotted("collections.UserDict"),
+        Dotted("typing.TypedDict"),
+        Dotted("typing_extensions.TypedDict"),
+    }
+)
 
 
 def fill(interp: Interpreter, state: State, ref: Ref, name: str, arguments: Arguments) -> None:
@@ -30,7 +38,8 @@ def fill(interp: Interpreter, state: State, ref: Ref, name: str, arguments: Argu
     assert instance is not None
     bound = bind(form.init or (), arguments)
     values = default_values(form.init or (), {} if bound is None else bound[0])
-    attrs = {**instance.attrs, **values}
+    repeated = {name: _repeated(values[name], count) for name, count in form.repeats.items() if name in values}
+    attrs = {**instance.attrs, **values, **repeated}
     facts = interp.context.facts_of(name)
     framework = "" if facts is None else facts.framework.name
     environment = Binding(state, form, values, frozenset(), {})
@@ -59,6 +68,11 @@ def fill(interp: Interpreter, state: State, ref: Ref, name: str, arguments: Argu
             if not part.param:
                 state.set_trait(traits.BUFFER, (ref.id, part.name), True)
     state.put(ref, replace(instance, attrs=attrs))
+
+
+def _repeated(value: Value, count: int) -> Value:
+    """Return a tuple of so many equal numbers for a number; any other value itself."""
+    return Tuple((value,) * count) if isinstance(value, Const) and type(value.value) is int else value
 
 
 def _set_part(

@@ -73,8 +73,8 @@ def entered(state: State, mode: tuple[str, Value]) -> Modes:
     modes = state.modes
     if name == "grad":
         return replace(modes, grad=modes.grad if side is None else side)
-    if name == "inference" and side is not False:
-        return replace(modes, grad=False, inference=True)
+    if name == "inference":
+        return replace(modes, grad=side is False, inference=side is not False)
     if name == "script":
         return replace(modes, script=True)
     if name == COMPILED:

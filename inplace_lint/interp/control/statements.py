@@ -328,14 +328,18 @@ def make_class(
     interp: Interpreter, frame: Frame, state: State, node: ir.ClassDef, methods: Mapping[str, Slice]
 ) -> ClassValue:
     """Return the class of a definition; its body runs later, on each path that reads a class attribute."""
+    metaclass = [one.value for one in node.keywords if one.name == "metaclass"]
     bases: list[Value] = []
-    for base in node.bases:
+    for base in (*node.bases, *metaclass):
         # IMPRECISE: a base expression with several values is followed on its first one.
         results = interp.evaluate(frame, state, base)
         bases.append(results[0][1] if results else NONE)
+    meta = bases.pop() if metaclass else None
     is_data = dataclass_fields.makes_data(interp, node, bases)
     env = frame.env if frame.closure is not None else None
-    return ClassValue(node.name, node.name, frame.module, tuple(bases), frame.slice, methods, is_data, env)
+    inherited = (base.meta for base in bases if isinstance(base, ClassValue) and base.meta is not None)
+    meta = meta if isinstance(meta, ClassValue) else next(inherited, None)
+    return ClassValue(node.name, node.name, frame.module, tuple(bases), frame.slice, methods, is_data, env, meta)
 
 
 def class_body(interp: Interpreter, state: State, cls: ClassValue) -> Ref:

@@ -8,23 +8,18 @@ Assignments, and the three meanings of an augmented assignment.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from msgspec.structs import replace
-
 from inplace_lint.core.event import Failure, Refused, Spelling, Touch
 from inplace_lint.core.span import Place
 from inplace_lint.domain import traits
-from inplace_lint.domain.heap import DictObject, Instance, ListObject, Names
+from inplace_lint.domain.heap import Instance, ListObject, Names
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Const, Ref, SliceValue, Tuple, Value, key_of, may_be_key
-from inplace_lint.interp.call import module_containers
+from inplace_lint.domain.values import Const, Dotted, Ref, Sym, Tuple, Value
 from inplace_lint.interp.control import iteration, path_condition
-from inplace_lint.interp.expr import attribute_targets, environment, operators, own_names, subscripts
-from inplace_lint.interp.frame import Frame, text_of
+from inplace_lint.interp.expr import attribute_targets, environment, item_stores, operators, own_names, subscripts
+from inplace_lint.interp.frame import Arguments, Frame, text_of
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.module_scope import module_env
-from inplace_lint.interp.outcome import Results
+from inplace_lint.interp.outcome import Results, taken
 from inplace_lint.ir import nodes as ir
 
 
@@ -191,11 +186,10 @@ def delete(interp: Interpreter, frame: Frame, state: State, target: ir.Expr) -> 
         case ir.Name(_, name):
             state.unbind(frame.env, name)
         case ir.Subscript(_, inner, index):
-            for after, receiver in interp.evaluate(frame, state, inner)[:1]:
-                for last, place in interp.evaluate(frame, after, index)[:1]:
-                    if (owner := own_names.object_of(last, receiver)) is not None and isinstance(place, Const):
-                        attribute_targets.unset(last, owner, str(place.value))
-                    _remove(last, receiver, path_condition.known(last, place))
+            receiver = taken(state, interp.evaluate(frame, state, inner))
+            place = taken(state, interp.evaluate(frame, state, index))
+            if receiver is not None and place is not None:
+                _delete_item(interp, frame, state, receiver, place, target.at)
         case ir.Attr(_, inner, name):
             for after, receiver in interp.evaluate(frame, state, inner)[:1]:
                 attribute_targets.unset(after, receiver, name)
@@ -206,30 +200,13 @@ def delete(interp: Interpreter, frame: Frame, state: State, target: ir.Expr) -> 
             pass
 
 
-def _remove(state: State, receiver: Value, index: Value) -> None:
-    """Take items out of a list, a dict or a module container; where it is unknown which, forget that all are there."""
-    match state.object(receiver), receiver:
-        case Instance(_, _, _, Ref() as children), _:
-            _remove(state, children, module_containers.key_at(state.object(children), index))
-        case DictObject() as mapping, Ref():
-            gone = [key_of(index)] if may_be_key(index) else _chosen(tuple(mapping.items), index)
-            kept = {key: item for key, item in mapping.items.items() if key not in (gone or ())}
-            known = gone is not None and all(key in mapping.items for key in gone)
-            state.put(receiver, replace(mapping, items=kept, exact=mapping.exact and known))
-        case ListObject() as inner, Ref():
-            places = _chosen(range(len(inner.items)), index) if inner.exact else None
-            rest = tuple(item for place, item in enumerate(inner.items) if place not in (places or ()))
-            state.put(receiver, replace(inner, items=rest, exact=places is not None))
-        case _:
-            pass
-
-
-def _chosen(items: Sequence[object], index: Value) -> Sequence[object] | None:
-    """Return the items at an index or in a slice; None where that is unknown."""
-    match index:
-        case Const(int() as place) if -len(items) <= place < len(items):
-            return [items[place]]
-        case SliceValue(Const(int() | None as lower), Const(int() | None as upper), Const(int() | None as step)):
-            return None if step == 0 else items[slice(lower, upper, step)]
-        case _:
-            return None
+def _delete_item(interp: Interpreter, frame: Frame, state: State, receiver: Value, index: Value, at: int) -> None:
+    thing = state.object(receiver)
+    if isinstance(thing, Instance) and thing.children is None:
+        method = taken(state, interp.get_attribute(frame, state, receiver, "__delitem__", at))
+        if method is not None and not isinstance(method, Sym | Dotted):
+            taken(state, interp.call(frame, state, method, Arguments((index,)), at))
+        return
+    if (owner := own_names.object_of(state, receiver)) is not None and isinstance(index, Const):
+        attribute_targets.unset(state, owner, str(index.value))
+    item_stores.remove(state, receiver, path_condition.known(state, index))

@@ -8,11 +8,13 @@ from inplace_lint.core.span import Place
 from inplace_lint.domain import traits
 from inplace_lint.domain.heap import DictObject, Instance, Tensor
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Bound, ClassValue, Closure, Const, Ref, Sym, Value
+from inplace_lint.domain.values import Bound, Builtin, ClassValue, Closure, Const, Ref, Sym, Value
 from inplace_lint.interp.call import module_containers, module_registry
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import opaque_modules, table
+from inplace_lint.interp.outcome import Raised
+from inplace_lint.interp.pylib import dataclass_fields
 from inplace_lint.interp.transfer import materialise
 
 
@@ -31,19 +33,30 @@ def set_(
     if isinstance(thing, Tensor) and ref is not None:
         return table.set_tensor_attribute(interp, frame, state, ref, thing, name, value, at)
     if isinstance(thing, Instance) and ref is not None:
-        found = interp.lookup(state, thing.cls, name)
-        if isinstance(found, Closure) and found.wrapper == "property":
-            setter = interp.lookup(state, thing.cls, f"{name}.setter")
-            if not isinstance(setter, Closure):
-                return [state]
-            return [after for after, _ in interp.call(frame, state, Bound(ref, setter), Arguments((value,)), at)]
-        if not _set_item(interp, state, ref, thing, name, value):
-            state.set_attribute(ref, name, value)
-    elif isinstance(receiver, Sym):
+        return _set_of_instance(interp, frame, state, ref, thing, name, value, at)
+    if isinstance(receiver, Sym):
         state.set_trait(traits.UNKNOWN_ATTRIBUTE, (receiver.id, name), value)
     elif isinstance(receiver, ClassValue):
         interp.context.exchanged.update({name} & receiver.methods.keys())
         state.bind(interp.class_body(state, receiver), name, value)
+    return [state]
+
+
+def _set_of_instance(
+    interp: Interpreter, frame: Frame, state: State, ref: Ref, thing: Instance, name: str, value: Value, at: int
+) -> list[State]:
+    """Set an attribute of an object: by a property of its class, else its own, unless the class is frozen."""
+    found = interp.lookup(state, thing.cls, name)
+    if isinstance(found, Closure) and found.wrapper == "property":
+        setter = interp.lookup(state, thing.cls, f"{name}.setter")
+        if not isinstance(setter, Closure):
+            return [state]
+        return [after for after, _ in interp.call(frame, state, Bound(ref, setter), Arguments((value,)), at)]
+    if type(thing.cls) is ClassValue and thing.cls.is_data and dataclass_fields.is_frozen(interp, thing.cls):
+        interp.fuel.leave(state, Raised(Builtin("AttributeError"), frame.site(at)))
+        return []
+    if not _set_item(interp, state, ref, thing, name, value):
+        state.set_attribute(ref, name, value)
     return [state]
 
 

@@ -47,6 +47,7 @@ from inplace_lint.interp.transfer import dtypes, materialise
 from inplace_lint.ir import nodes as ir
 
 _OF_OBJECT = frozenset({"__init__", "__setattr__"})
+_OF_CLASSES = {"__call__": "type.__call__", "__new__": "object.__new__"}
 _GETTERS = frozenset({"__getattr__", "__getattribute__"})
 # Methods that lists, dicts and strings also have: a read of one does not show that an unknown value is a tensor.
 _AMBIGUOUS = frozenset((
@@ -71,7 +72,7 @@ def get(interp: Interpreter, frame: Frame, state: State, value: Value, name: str
         case Super(owner, receiver):
             return _super(interp, frame, state, owner, receiver, name, at)
         case ClassValue():
-            return _of_class(interp, state, value, name)
+            return _of_class(interp, frame, state, value, name, at)
         case Tuple():
             return [(state, _of_tuple(interp, value, name))]
         case Const() | Sym():
@@ -116,7 +117,7 @@ def _library_attribute(interp: Interpreter, dotted: str, name: str) -> Value:
         return Const(dotted.rpartition(".")[2])
     facts = interp.context.facts_of(full)
     if facts is None:
-        return Dotted(full)
+        return releases.PYTHON if full == releases.OF_PYTHON else Dotted(full)
     said = releases.installed(facts, full) or dtypes.attribute(interp.context, dtypes.named(Dotted(dotted)), name)
     if said is not None:
         return said
@@ -342,6 +343,10 @@ def own_attribute(interp: Interpreter, state: State, cls: ClassValue, name: str)
 
 def _bound(interp: Interpreter, frame: Frame, state: State, value: Value, found: Value, at: int) -> Results:
     """Bind a class attribute to its receiver as Python's descriptors do."""
+    if type(found) is Ref:
+        given = (value, NONE) if (instance := state.instance(value)) is None else (value, instance.cls)
+        own = special(interp, frame, state, found, "__get__", given, at)
+        return [(state, found)] if own is None else own
     if isinstance(found, Closure):
         if found.wrapper in {"property", "cached"}:
             results = interp.call(frame, state, Bound(value, found), Arguments(), at)
@@ -354,10 +359,13 @@ def _bound(interp: Interpreter, frame: Frame, state: State, value: Value, found:
     return [(state, Bound(value, found) if binds else found)]
 
 
-def _of_class(interp: Interpreter, state: State, cls: ClassValue, name: str) -> Results:
+def _of_class(interp: Interpreter, frame: Frame, state: State, cls: ClassValue, name: str, at: int) -> Results:
     if name == "__name__":
         return [(state, Const(cls.name))]
     found = lookup(interp, state, cls, name)
+    own = lookup(interp, state, cls.meta, name) if found is None and cls.meta is not None else None
+    if own is not None:
+        return _bound(interp, frame, state, cls, own, at)
     if found is None:
         return [(state, dataclass_fields.class_attribute(interp, state, cls, name))]
     of_class = found.wrapper == "class" if isinstance(found, Closure) else False
@@ -374,6 +382,8 @@ def _super(
     found = lookup(interp, state, cls, name, after=owner)
     if name == "__call__" and instance is not None and not isinstance(found, Closure):
         found = _forward(interp, state, instance) or found
+    if found is None and isinstance(receiver, ClassValue) and name in _OF_CLASSES:
+        return [(state, Builtin(_OF_CLASSES[name], receiver if name == "__call__" else None))]
     if found is None:
         found = _of_mapping(state, receiver, name) if isinstance(receiver, Ref) else None
         found = Builtin(f"object.{name}", receiver) if found is None and name in _OF_OBJECT else found

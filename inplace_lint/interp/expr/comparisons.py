@@ -30,10 +30,12 @@ from inplace_lint.interp.expr import operators, own_names, registries
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Results
-from inplace_lint.interp.pylib import constant_folding
+from inplace_lint.interp.pylib import constant_folding, dataclass_fields
 from inplace_lint.interp.transfer import dtypes, materialise
 from inplace_lint.ir import nodes as ir
 
+_REFLECTED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_OPPOSITES = {"!=": "==", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 _METHODS = {"==": "__eq__", "!=": "__ne__", "<": "__lt__", "<=": "__le__", ">": "__gt__", ">=": "__ge__"}
 
 
@@ -83,28 +85,49 @@ def _compare_two(
     return [(state, _python_compare(interp, state, op, left, right))]
 
 
+def _asked(op: str) -> tuple[tuple[str, bool], ...]:
+    """Return a comparison, and the one whose negation it is, as `total_ordering` and Python's `!=` have it."""
+    return ((op, False),) if op == "==" else ((op, False), (_OPPOSITES[op], True))
+
+
 def _own_comparison(
     interp: Interpreter, frame: Frame, state: State, op: str, left: Value, right: Value, at: int
 ) -> Results | None:
-    """Compare an object by a method of its class; two of one dataclass are equal if their fields are."""
+    """Compare an object by a method of its class; two of one dataclass by their fields."""
     instance, other = state.instance(left), state.instance(right)
-    if instance is None:
+    if instance is None and other is None:
         return None
-    for name, negated in ((_METHODS[op], False), *((("__eq__", True),) if op == "!=" else ())):
-        own = interp.special_method(frame, state, left, name, (right,), at)
-        if own is not None and all(one != Builtin("NotImplemented") for _, one in own):
-            return [(after, path_condition.negate(after, one) if negated else one) for after, one in own]
-    if other is None or op not in {"==", "!="} or not isinstance(instance.cls, ClassValue):
+    for asked, negated in _asked(op):
+        for first, second, name in ((left, right, asked), (right, left, _REFLECTED[asked])):
+            own = interp.special_method(frame, state, first, _METHODS[name], (second,), at)
+            if own is not None and all(one != Builtin("NotImplemented") for _, one in own):
+                return [(after, path_condition.negate(after, one) if negated else one) for after, one in own]
+    if instance is None or other is None or not isinstance(instance.cls, ClassValue):
         return None
-    if left == right or not instance.cls.is_data:
-        known = left == right or all(isinstance(base, ClassValue) for base in interp.context.mro(instance.cls))
-        return [(state, Const((left == right) is (op == "==")))] if known else None
-    same = instance.cls is other.cls and instance.attrs.keys() == other.attrs.keys()
-    found = [_equal(state, "==", value, other.attrs[name]) for name, value in instance.attrs.items()] if same else []
+    equality = op in {"==", "!="}
+    fields = dataclass_fields.compared(interp, instance.cls, in_order=not equality)
+    if not equality:
+        known = _in_order(state, op, instance, other, fields or [])
+        return None if known is None else [(state, known)]
+    if left == right or fields is None:
+        certain = left == right or all(isinstance(base, ClassValue) for base in interp.context.mro(instance.cls))
+        return [(state, Const((left == right) is (op == "==")))] if certain else None
+    same = instance.cls is other.cls and {*fields} <= instance.attrs.keys() & other.attrs.keys()
+    found = [_equal(state, "==", instance.attrs[name], other.attrs[name]) for name in fields] if same else []
     sides = {path_condition.truth(state, one) for one in found} if same else {False}
     if False in sides or None not in sides:
         return [(state, Const((False not in sides) is (op == "==")))]
     return None
+
+
+def _in_order(state: State, op: str, left: Instance, right: Instance, fields: Sequence[str]) -> Value | None:
+    """Return whether an object is less than another one of its class, by fields that are constants; None if unknown."""
+    pairs = [(left.attrs.get(name), right.attrs.get(name)) for name in fields]
+    firsts = tuple(first for first, _ in pairs if isinstance(first, Const))
+    seconds = tuple(second for _, second in pairs if isinstance(second, Const))
+    if not pairs or left.cls is not right.cls or not len(firsts) == len(seconds) == len(pairs):
+        return None
+    return constant_folding.binary(state, op, Tuple(firsts), Tuple(seconds))
 
 
 def _python_compare(interp: Interpreter, state: State, op: str, left: Value, right: Value) -> Value:

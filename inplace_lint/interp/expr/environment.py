@@ -225,12 +225,12 @@ def run_once(interp: Interpreter, state: State, path: str, env: Ref, item: Defin
     if interp.fuel.at_imports < 0:
         interp.fuel.drop("imports")
         return
-    state.set_trait(traits.HAS_RUN, item.slice, True)
-    _run_item(interp, state, path, env, item)
+    run_item(interp, state, path, env, item)
 
 
-def _run_item(interp: Interpreter, state: State, path: str, env: Ref, item: Definition) -> None:
+def run_item(interp: Interpreter, state: State, path: str, env: Ref, item: Definition) -> None:
     """Run a top-level statement with modes, assumptions, paths and steps of its own, as an import does."""
+    state.set_trait(traits.HAS_RUN, item.slice, True)
     frame = Frame(env, path, item.slice)
     modes, assumptions = state.modes, state.assumptions
     fuel = interp.fuel

@@ -1,12 +1,14 @@
-"""What an assignment to an item makes of a list, a dict or a module container: `layers[1:] = [last]`."""
+"""What `layers[1:] = [last]` and `del layers[1:]` make of a list, a dict or a module container."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Object
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Const, Ref, SliceValue, Tuple, Value
+from inplace_lint.domain.values import Const, Ref, SliceValue, Tuple, Value, key_of, may_be_key
 from inplace_lint.interp.call import module_containers
 
 _BOUNDS = 3
@@ -56,3 +58,32 @@ def _with_slice(state: State, thing: ListObject, index: SliceValue, value: Value
     except (TypeError, ValueError):  # the program raises it, too
         return thing
     return replace(thing, items=tuple(items))
+
+
+def remove(state: State, receiver: Value, index: Value) -> None:
+    """Take items out of a list, a dict or a module container; where it is unknown which, forget that all are there."""
+    match state.object(receiver), receiver:
+        case Instance(_, _, _, Ref() as children), _:
+            remove(state, children, module_containers.key_at(state.object(children), index))
+        case DictObject() as mapping, Ref():
+            gone = [key_of(index)] if may_be_key(index) else _chosen(tuple(mapping.items), index)
+            kept = {key: item for key, item in mapping.items.items() if key not in (gone or ())}
+            known = gone is not None and all(key in mapping.items for key in gone)
+            state.put(receiver, replace(mapping, items=kept, exact=mapping.exact and known))
+        case ListObject() as inner, Ref():
+            places = _chosen(range(len(inner.items)), index) if inner.exact else None
+            rest = tuple(item for place, item in enumerate(inner.items) if place not in (places or ()))
+            state.put(receiver, replace(inner, items=rest, exact=places is not None))
+        case _:
+            pass
+
+
+def _chosen(items: Sequence[object], index: Value) -> Sequence[object] | None:
+    """Return the items at an index or in a slice; None where that is unknown."""
+    match index:
+        case Const(int() as place) if -len(items) <= place < len(items):
+            return [items[place]]
+        case SliceValue(Const(int() | None as lower), Const(int() | None as upper), Const(int() | None as step)):
+            return None if step == 0 else items[slice(lower, upper, step)]
+        case _:
+            return None

@@ -19,7 +19,7 @@ from inplace_lint.interp.found import Found, collect
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.module_scope import module_env
-from inplace_lint.interp.outcome import Flow
+from inplace_lint.interp.outcome import Outcome, Outcomes
 from inplace_lint.ir.nodes import ImportFrom, ImportName
 
 _MOST_IMPORTED = 64
@@ -55,22 +55,26 @@ def is_part_of_script(context: Context, item: Definition) -> bool:
 
         @HEADS.register("small")        # fills a registry before a statement further down reads it
         class Small(Head): ...
+
+    So it does a definition of a name that other items bind as well, as an import does.
     """
-    if item.kind == "statement":
+    if item.kind == "statement" or len(context.main.items(item.name)) > 1:
         return True
     first = {decorator.partition(".")[0] for decorator in item.decorators}
     return any(context.main.items(name) and not context.main.imports(name) for name in first)
 
 
-def run_in_turn(interp: Interpreter, state: State, item: Definition) -> list[State]:
-    """Run a statement of the script, or the decorators of a definition; return the states that it leads to."""
+def run_in_turn(interp: Interpreter, state: State, item: Definition) -> Outcomes:
+    """Run a statement of the script, a definition of a name that others bind, or the decorators of another one."""
     path = interp.context.path
+    if item.kind != "statement" and len(interp.context.main.items(item.name)) > 1:
+        environment.run_item(interp, state, path, module_env(state, path), item)
+        return [Outcome(state)]
     if item.kind != "statement":
         environment.find(interp, state, path, item.name)
-        return [state]
+        return [Outcome(state)]
     frame = Frame(module_env(state, path), path, item.slice)
-    outcomes = interp.execute(frame, state, interp.context.code(item.slice).body)
-    return [outcome.state for outcome in outcomes if outcome.flow is not Flow.RAISE]
+    return interp.execute(frame, state, interp.context.code(item.slice).body)
 
 
 def _items(context: Context, path: str) -> Iterator[Definition]:

@@ -65,6 +65,8 @@ def get(interp: Interpreter, frame: Frame, state: State, value: Value, index: Va
 
 def _of_python(interp: Interpreter, frame: Frame, state: State, value: Value, index: Value, at: int) -> Results:
     if isinstance(value, Tuple):
+        if interp.fuel.listens and value.exact and _is_outside(value.items, index):
+            return interp.fuel.leave(state, Raised(Builtin("IndexError"), frame.site(at)))
         return [(state, _from_items(state, value, value.items, value.exact, index))]
     if kernels.is_kernel(value) or _is_generic(interp, value):
         return [(state, value)]
@@ -285,6 +287,8 @@ def _made(
     assert isinstance(value, Ref)
     assert mapping.factory is not None
     results = interp.call(frame, state, mapping.factory, Arguments(()), at)
+    if any(isinstance(other, Sym) for other in mapping.items) and not isinstance(key, Sym):
+        results = [(after, unknown_item(after, value, key) if type(made) is Const else made) for after, made in results]
     for after, made in results:
         item_stores.store(after, value, after.object(value), key, made)
     return results
@@ -294,7 +298,7 @@ def _from_dict(state: State, value: Value, mapping: DictObject, index: Value) ->
     index = path_condition.known(state, index)
     if may_be_key(index) and key_of(index) in mapping.items:
         return mapping.items[key_of(index)]
-    if mapping.default is not None:
+    if mapping.default is not None and not any(isinstance(key, Sym) for key in mapping.items):
         return mapping.default
     distinct = set(mapping.items.values())
     if len(distinct) == 1 and mapping.exact:

@@ -19,13 +19,26 @@ from inplace_lint.domain import traits
 from inplace_lint.domain.heap import Instance, Node, Save, Tensor, View, Write
 from inplace_lint.domain.state import State
 from inplace_lint.domain.tape import doubts_of, leaves_of, nodes_of
-from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Dotted, NodeId, Ref, Three, Tuple, Value
+from inplace_lint.domain.values import (
+    NONE,
+    Bound,
+    ClassValue,
+    Closure,
+    Const,
+    Dotted,
+    NodeId,
+    Ref,
+    Sym,
+    Three,
+    Tuple,
+    Value,
+)
+from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Arguments, text_of
 from inplace_lint.interp.intrinsics import given_gradients
 from inplace_lint.interp.intrinsics.call import IntrinsicCall
 from inplace_lint.interp.outcome import Results
 from inplace_lint.ir import nodes as ir
-from inplace_lint.ir.walk import walk
 from inplace_lint.knowledge.facts import Framework
 
 _CONTEXT = "FunctionCtx"
@@ -40,8 +53,11 @@ def _apply(act: IntrinsicCall) -> Results:
     if not isinstance(forward, Closure):
         return [(act.state, act.unknown())]
     framework = act.interp.context.default().framework
-    context = act.state.new(Instance(Dotted(context_class(framework)), {}))
     inputs = act.arguments.positional[1:]
+    needs = Tuple(tuple(_needs_grad(act.state, value) for value in inputs), exact=not act.arguments.unknown)
+    context = act.state.new(
+        Instance(Dotted(context_class(framework)), {framework.needs: needs} if framework.needs else {})
+    )
     set_up = act.interp.lookup(act.state, cls, framework.sets_up) if framework.sets_up else None
     apart = isinstance(set_up, Closure)
     first, left = ((), 1) if apart else ((context,), 0)
@@ -60,6 +76,13 @@ def _apply(act: IntrinsicCall) -> Results:
             last.modes = before
             results.append((last, _output(act, last, cls, context, inputs, value)))
     return results
+
+
+def _needs_grad(state: State, value: Value) -> Value:
+    """Return whether an input requires grad; what is no tensor does not."""
+    if state.tensor(value) is None and not isinstance(value, Sym):
+        return Const(False)
+    return path_condition.requires_grad(state, value, negated=False)
 
 
 def context_class(framework: Framework) -> str:
@@ -101,7 +124,7 @@ def _output(
     """Record the custom node on the tape and set the history of the results."""
     given = [pair for entry in inputs for pair in state.tensors_in(entry)]
     site, checks = act.frame.site(act.at), act.interp.context.default().framework.checks_custom
-    kept = saved(state, context, cls.name, site, compared=checks) if _uses_context(act, state, cls) else []
+    kept = saved(state, context, cls.name, site, compared=checks) if _uses_context(act, state, cls, context) else []
     recorded = record(state, cls.name, site, given, kept)
     if recorded is None:
         return value
@@ -141,14 +164,54 @@ def _note_backward(
         given_gradients.note(act, state, number, given_gradients.Backward(function, results, context, saved))
 
 
-def _uses_context(act: IntrinsicCall, state: State, cls: ClassValue) -> bool:
-    """Check whether the backward of a class may read what its context keeps: it names that at all."""
+def _uses_context(act: IntrinsicCall, state: State, cls: ClassValue, context: Ref) -> bool:
+    """Check whether the backward of a class may read what its context keeps: it names that where it may come to."""
     backward = act.interp.lookup(state, cls, "backward")
     if not isinstance(backward, Closure):
         return True
     params = backward.function.params[backward.wrapper == "class" :]
-    nodes = walk(backward.function.body)
-    return not params or any(isinstance(node, ir.Name) and node.id == params[0].name for node in nodes)
+    asked = act.interp.context.default().framework.needs
+    holder = state.instance(context)
+    needs = None if holder is None else holder.attrs.get(asked)
+    known = [path_condition.truth(state, item) for item in needs.items] if isinstance(needs, Tuple) else []
+    return not params or _names(backward.function.body, params[0].name, asked, known)
+
+
+def _names(body: tuple[ir.Stmt, ...], context: str, asked: str, known: Sequence[Three]) -> bool:
+    """
+    Check whether statements name the context, but to ask which inputs require grad.
+
+    A side of a condition on that alone which is not taken counts for nothing: `if ctx.needs_input_grad[1]:`.
+    """
+    waiting: list[object] = [*body]
+    while waiting:
+        match waiting.pop():
+            case ir.Name(_, name) if name == context:
+                return True
+            case ir.Attr(_, ir.Name(_, owner), name) if owner == context and name == asked:
+                pass
+            case ir.If(_, test, then, orelse) | ir.IfExp(_, test, then, orelse) if (
+                side := _side(test, context, asked, known)
+            ) is not None:
+                waiting.append(then if side else orelse)
+            case tuple(parts):
+                waiting.extend(parts)
+            case _:
+                pass
+    return False
+
+
+def _side(test: ir.Expr, context: str, asked: str, known: Sequence[Three]) -> Three:
+    """Return whether an input that a condition asks for requires grad; None for any other condition."""
+    match test:
+        case ir.Unary(_, "not", operand):
+            side = _side(operand, context, asked, known)
+            return None if side is None else not side
+        case ir.Subscript(_, ir.Attr(_, ir.Name(_, owner), name), ir.Const(int(place))):
+            asks = owner == context and name == asked and -len(known) <= place < len(known)
+            return known[place] if asks else None
+        case _:
+            return None
 
 
 def _tensor(state: State, value: Value) -> list[tuple[Ref, Tensor]]:

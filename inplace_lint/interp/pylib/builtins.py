@@ -27,6 +27,7 @@ from inplace_lint.domain.values import (
     Value,
     are_distinct,
 )
+from inplace_lint.interp.call import instances
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.expr import environment
 from inplace_lint.interp.frame import Arguments, Frame
@@ -66,7 +67,7 @@ def call(interp: Interpreter, frame: Frame, state: State, function: Builtin, arg
 
 
 _CALLED = r"\(\)"
-_UNBOUND = frozenset({"object.__setattr__"})  # methods that take their object as an ordinary argument
+_UNBOUND = frozenset({"object.__setattr__", "type.__call__"})  # methods that take their object as an ordinary argument
 
 
 def _callable(request: Request) -> Results:
@@ -105,7 +106,10 @@ def _len(request: Request) -> Results:
         own = request.interp.special_method(request.frame, request.state, value, "__len__", (), request.at)
         if own is not None:
             return own
-    if value is None or materialise.framework_of(request.interp, request.state, value) is not None:
+    facts = None if value is None else materialise.framework_of(request.interp, request.state, value)
+    if value is not None and facts is not None and facts.forms(name := f"{facts.framework.tensor}.__len__"):
+        return request.interp.apply_op(request.frame, request.state, name, Arguments((value,)), request.at)
+    if value is None or facts is not None:
         return request.unknown("number")
     if isinstance(value, Sym) and (length := request.state.trait(traits.LENGTH, value.id)) is not None:
         return [(request.state, Const(length))]
@@ -124,8 +128,7 @@ def _list(request: Request) -> Results:
     kind = "set" if request.function.name in {"set", "frozenset"} else "list"
     items = tuple(dict.fromkeys(found.items)) if kind == "set" else found.items
     known = kind != "set" or are_distinct(items)
-    exact = found.exact and known and request.arguments.named("maxlen") is None
-    return [(request.state, request.state.new(ListObject(items, exact, kind)))]
+    return [(request.state, request.state.new(ListObject(items, found.exact and known, kind)))]
 
 
 def _next(request: Request) -> Results:
@@ -139,32 +142,6 @@ def _next(request: Request) -> Results:
         return request.unknown()
     request.state.put(value, replace(inner, items=inner.items[1:]))
     return [(request.state, inner.items[0])]
-
-
-def _dict(request: Request) -> Results:
-    first, given = request.argument(0), DictObject({})
-    inner = request.state.object(request.state.contents(first)) if first is not None else None
-    if isinstance(inner, DictObject):
-        given = inner
-    elif first is not None:
-        found = request.items(first)
-        given = mappings.of_pairs(found.items, exact=found.exact)
-    items: dict[object, Value] = {**given.items, **dict(request.arguments.keywords)}
-    return [(request.state, request.state.new(DictObject(items, given.exact and not request.arguments.unknown)))]
-
-
-def _fromkeys(request: Request) -> Results:
-    """Make a dict whose keys all lead to one value."""
-    keys, state = request.argument(0), request.state
-    value = request.argument(1) or NONE
-    found = request.items(keys) if keys is not None else None
-    known = found is not None and found.exact and all(isinstance(key, Const) for key in found.items)
-    items: dict[object, Value] = {}
-    if found is not None and known:
-        items = {key.value: value for key in found.items if isinstance(key, Const)}
-    if len(items) != 1:
-        request.interp.listeners.repeat(state, (value,), request.frame.site(request.at).place)
-    return [(state, state.new(DictObject(items, exact=known, default=None if known else value)))]
 
 
 def _isinstance(request: Request) -> Results:
@@ -266,6 +243,15 @@ def _setattr(request: Request) -> Results:
         if thing is not None and isinstance(value, Ref):
             request.state.put(value, replace(thing, opaque=True))
         return [(request.state, NONE)]
+    instance = request.state.instance(value) if request.function.name in _UNBOUND else None
+    if (
+        instance is not None
+        and isinstance(value, Ref)
+        and isinstance(instance.cls, ClassValue)
+        and instance.cls.is_data
+    ):
+        request.state.set_attribute(value, str(name.value), new)  # also where the class forbids assignments
+        return [(request.state, NONE)]
     states = request.interp.set_attribute(request.frame, request.state, value, str(name.value), new, request.at)
     return [(state, NONE) for state in states]
 
@@ -303,6 +289,8 @@ def _bool(request: Request) -> Results:
 
 def _number(request: Request) -> Results:
     value = request.argument(0)
+    if not request.arguments.values and not request.arguments.unknown:
+        return [(request.state, constant_folding.function(request.state, request.function.name, (), ()) or NONE)]
     if request.function.name == "abs" and value is not None:
         facts = materialise.framework_of(request.interp, request.state, value)
         if facts is not None:
@@ -321,6 +309,26 @@ def _type(request: Request) -> Results:
     if isinstance(inner, DictObject) and inner.default is None:
         return [(request.state, Builtin("dict"))]
     return request.unknown()
+
+
+def _construct(request: Request) -> Results:
+    """Construct an object of a class as it is without a metaclass that has its own way."""
+    cls = request.argument(0)
+    if not isinstance(cls, ClassValue):
+        return request.unknown()
+    return request.interp.construct(request.frame, request.state, cls, request.arguments.rest(), request.at)
+
+
+def _new(request: Request) -> Results:
+    """Return an object of a class of the program alone, as `object.__new__` does."""
+    cls = request.argument(0)
+    plain = isinstance(cls, ClassValue) and all(
+        isinstance(base, ClassValue) or base == Builtin("object") for base in request.interp.context.mro(cls)
+    )
+    is_module = isinstance(cls, ClassValue) and request.interp.context.is_module(cls) is not None
+    if not isinstance(cls, ClassValue) or not (plain or is_module):
+        return request.unknown()
+    return [(request.state, instances.bare(request.interp, request.state, cls, is_module=is_module))]
 
 
 def _locals(request: Request) -> Results:
@@ -358,8 +366,8 @@ _HANDLERS: dict[str, Callable[[Request], Results]] = {
     "zip": iterators.of_zip,
     "reversed": iterators.of_reversed,
     **dict.fromkeys(("list", "tuple", "set", "frozenset", "iter"), _list),
-    "dict": _dict,
-    "dict.fromkeys": _fromkeys,
+    "dict": mappings.of_dict,
+    "dict.fromkeys": mappings.of_fromkeys,
     "next": _next,
     "isinstance": _isinstance,
     "issubclass": _issubclass,
@@ -372,6 +380,8 @@ _HANDLERS: dict[str, Callable[[Request], Results]] = {
     "object.__getattribute__": _getattr,
     "object.__setattr__": _setattr,
     "setattr": _setattr,
+    "object.__new__": _new,
+    "type.__call__": _construct,
     "super": _super,
     **dict.fromkeys(("staticmethod", "classmethod"), _method),
     "map": iterators.of_map,

@@ -8,11 +8,15 @@ Which module a constructor creates often depends on such values.
 
 from __future__ import annotations
 
+import ast
 import builtins
 import itertools
+import json
 import math
 import operator
 import posixpath
+import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -89,10 +93,30 @@ _STDLIB: dict[str, Callable[..., object]] = {
         ],
         Release,
     ),
+    "ast.literal_eval": ast.literal_eval,
+    "json.loads": json.loads,
     "itertools.accumulate": lambda items: list(itertools.accumulate(items)),
+    **{
+        f"re.{name}": getattr(re, name)
+        for name in ["compile", "escape", "findall", "fullmatch", "match", "search", "split", "sub"]
+    },
 }
 _OF_TEXT = frozenset({"str", "repr", "format"})  # ranges and views of dicts are tuples here, whose text differs
-_GROWING = frozenset({"pow", "math.pow", "math.factorial", "math.perm", "math.comb", "operator.mul", "*", "**", "<<"})
+_GROWING = frozenset(
+    {
+        "ast.literal_eval",
+        "json.loads",
+        "pow",
+        "math.pow",
+        "math.factorial",
+        "math.perm",
+        "math.comb",
+        "operator.mul",
+        "*",
+        "**",
+        "<<",
+    }
+)
 _METHODS: dict[type, frozenset[str]] = {
     str: frozenset(name for name in dir(str) if not name.startswith("_")) - {"maketrans", "translate"},
     bytes: frozenset({"decode", "startswith", "endswith"}),
@@ -102,7 +126,11 @@ _METHODS: dict[type, frozenset[str]] = {
     set: frozenset(name for name in dir(set) if name.startswith(("is", "union", "inter", "diff", "symm")))
     - {"intersection_update", "difference_update", "symmetric_difference_update"},
     tuple: frozenset({"index", "count"}),
+    Counter: frozenset({"most_common", "total"}),
+    re.Match: frozenset({"end", "group", "groupdict", "groups", "span", "start"}),
+    re.Pattern: frozenset({"findall", "fullmatch", "match", "search", "split", "sub"}),
 }
+_SLOW = re.compile(r"\)[*+{]|(?:[*+{].*){4}")  # patterns that could take long for a text
 OPERATORS: dict[str, Callable[[Any, Any], object]] = {
     "+": operator.add,
     "-": operator.sub,
@@ -156,7 +184,8 @@ def method(
     """Evaluate a pure method of a string, number, list or tuple on constants; None if impossible."""
     for kind, names in _METHODS.items():
         if name in names and _is(state, receiver, kind):
-            return _applied(state, name, getattr(kind, name), (receiver, *values), dict(keywords))
+            full = f"re.{name}" if kind is re.Pattern else name
+            return _applied(state, full, getattr(kind, name), (receiver, *values), dict(keywords))
     return None
 
 
@@ -174,6 +203,8 @@ def _is(state: State, value: Value, kind: type) -> bool:
             return kind is tuple
         case _:
             inner = state.object(value)
+            if isinstance(inner, DictObject):
+                return kind is Counter and inner.default is not None
             return isinstance(inner, ListObject) and inner.kind == kind.__name__
 
 
@@ -185,10 +216,12 @@ def _applied(
         options = {key: _python(state, value) for key, value in keywords.items()}
         if name in _GROWING and not all(_is_small(value) for value in given):
             return None
+        if name.startswith("re.") and not _is_quick(given):
+            return None
         if name in _OF_TEXT and not all(isinstance(value, Const) for value in values):
             return None
         return _value(state, called(*given, **options))
-    except (_Unknown, ArithmeticError, TypeError, ValueError, LookupError, AttributeError):
+    except (_Unknown, ArithmeticError, TypeError, ValueError, LookupError, AttributeError, SyntaxError, re.error):
         # Where Python raises, the program does not go on; the result is unknown.
         return None
 
@@ -197,6 +230,13 @@ def _is_small(value: object) -> bool:
     if isinstance(value, int | float):
         return abs(value) <= 64  # noqa: PLR2004 - keeps numbers and strings small
     return isinstance(value, str | tuple | list) and len(value) <= _MOST
+
+
+def _is_quick(given: Sequence[object]) -> bool:
+    """Check whether a pattern and the texts that it is applied to are such that no search in them takes long."""
+    pattern = given[0].pattern if isinstance(given[0], re.Pattern) else given[0]
+    texts = [value for value in given[1:] if isinstance(value, str)]
+    return isinstance(pattern, str) and not _SLOW.search(pattern) and all(len(text) <= _MOST for text in texts)
 
 
 def order(state: State, keys: Sequence[Value], *, reverse: bool) -> list[int] | None:
@@ -215,7 +255,7 @@ def _python(state: State, value: Value) -> Any:  # noqa: ANN401 - any plain valu
             return constant
         case SliceValue(lower, upper, step):
             return slice(_python(state, lower), _python(state, upper), _python(state, step))
-        case Tuple(items, True, ()) if len(items) <= _MOST:
+        case Tuple(items, True) if len(items) <= _MOST:
             return tuple(_python(state, item) for item in items)
         case Ref():
             inner = state.object(value)
@@ -223,8 +263,9 @@ def _python(state: State, value: Value) -> Any:  # noqa: ANN401 - any plain valu
                 found = [_python(state, item) for item in inner.items[: _MOST + 1]]
                 if len(found) <= _MOST:
                     return set(found) if inner.kind == "set" else found
-            if isinstance(inner, DictObject) and inner.exact and inner.default is None and len(inner.items) <= _MOST:
-                return {_python(state, of_key(key)): _python(state, item) for key, item in inner.items.items()}
+            if isinstance(inner, DictObject) and inner.exact and inner.factory is None and len(inner.items) <= _MOST:
+                known = {_python(state, of_key(key)): _python(state, item) for key, item in inner.items.items()}
+                return known if inner.default is None else Counter(known)
         case _:
             pass
     raise _Unknown
@@ -233,7 +274,7 @@ def _python(state: State, value: Value) -> Any:  # noqa: ANN401 - any plain valu
 def _value(state: State, result: object) -> Value:
     """Return a plain Python value as a symbolic one; items of a set are sorted, so that results are reproducible."""
     match result:
-        case bool() | float() | None | bytes() | complex():
+        case bool() | float() | None | bytes() | complex() | re.Match() | re.Pattern():
             return Const(result)
         case int() if abs(result) <= _LARGEST:
             return Const(result)
@@ -241,6 +282,8 @@ def _value(state: State, result: object) -> Value:
             return Const(result)
         case tuple():
             return Tuple(tuple(_value(state, item) for item in result))
+        case dict() if len(result) <= _MOST and all(isinstance(key, str | int) for key in result):
+            return state.new(DictObject({key: _value(state, item) for key, item in result.items()}))
         case list() if len(result) <= _MOST:
             return state.new(ListObject(tuple(_value(state, item) for item in result)))
         case set():

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from inplace_lint.domain import origins
 from inplace_lint.domain.heap import DictObject, Instance
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import ClassValue, Closure, Const, Dotted, Tuple, Value
+from inplace_lint.domain.values import ClassValue, Closure, Const, Dotted, Partial, Ref, Tuple, Value
+from inplace_lint.interp.context import Field
+from inplace_lint.interp.frame import Arguments
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.ir import nodes as ir
 from inplace_lint.ir.spelling import spells
@@ -53,38 +55,108 @@ def constructor(interp: Interpreter, state: State, cls: ClassValue) -> Closure |
 
 def names(interp: Interpreter, cls: ClassValue) -> list[str]:
     """Return the names of the fields that a class has and inherits, in their order."""
-    return list(_declared(interp, cls))
+    return [name for name, field in declared(interp, cls).items() if not field.passed]
 
 
 def class_attribute(interp: Interpreter, state: State, cls: ClassValue, name: str) -> Value:
-    """Return an attribute that a class does not define itself: the names of fields by which patterns take parts."""
+    """Return an attribute that a class does not define itself: its fields, their names by which patterns take parts."""
     if name == "__match_args__" and cls.is_data:
         return Tuple(tuple(map(Const, names(interp, cls))))
+    if name == "__dataclass_fields__" and cls.is_data:
+        return state.new(DictObject({one: _described(state, one) for one in names(interp, cls)}))
     return state.symbols.sym((origins.ATTRIBUTE, cls.slice, cls.name, name))
 
 
 def have_defaults(interp: Interpreter, cls: ClassValue) -> bool:
     """Return whether all fields that a class has and inherits have a default."""
-    return None not in _declared(interp, cls).values()
+    return all(field.default is not None for field in declared(interp, cls).values())
 
 
-def _declared(interp: Interpreter, cls: ClassValue) -> dict[str, ir.Expr | None]:
-    """Return the default of each field, with that of the class which declares it last."""
+def declared(interp: Interpreter, cls: ClassValue) -> dict[str, Field]:
+    """Return what each field is, and each value that is only passed to `__post_init__`, as the last class says."""
     known = interp.context.fields.get(id(cls))
     if known is None:
         known = interp.context.fields[id(cls)] = (cls, _read(interp, cls))
     return known[1]
 
 
-def _read(interp: Interpreter, cls: ClassValue) -> dict[str, ir.Expr | None]:
+def _read(interp: Interpreter, cls: ClassValue) -> dict[str, Field]:
     bases = (base for base in reversed(interp.context.mro(cls)) if isinstance(base, ClassValue))
-    nodes = (node for node in map(interp.context.definition, bases) if node is not None)
-    return {
-        statement.target.id: statement.value
-        for node in nodes
-        for statement in node.body
-        if isinstance(statement, ir.Declare) and isinstance(statement.target, ir.Name)
-    }
+    found: dict[str, Field] = {}
+    for base in bases:
+        node, by_name = interp.context.definition(base), False
+        for statement in () if node is None else node.body:
+            if not isinstance(statement, ir.Declare) or not isinstance(statement.target, ir.Name):
+                continue
+            if _says(statement.annotation, "KW_ONLY"):
+                by_name = True
+            elif not _says(statement.annotation, "ClassVar"):
+                default, call = statement.value, statement.value
+                keyword = _keyword(call, "kw_only") if isinstance(call, ir.Call) else None
+                init = not isinstance(call, ir.Call) or _keyword(call, "init") is not False
+                named = by_name if keyword is None else keyword is True
+                found[statement.target.id] = Field(default, init, named, _says(statement.annotation, "InitVar"))
+    return found
+
+
+def _says(annotation: ir.Expr, name: str) -> bool:
+    """Check whether an annotation is a name, or that with parameters: `ClassVar[int]`."""
+    if isinstance(annotation, ir.Const):
+        return str(annotation.value).partition("[")[0].rpartition(".")[2] == name
+    return spells(annotation.value if isinstance(annotation, ir.Subscript) else annotation, name)
+
+
+def field_of(arguments: Arguments) -> Value | None:
+    """Return the default that `field` gives, or what stands for the function that makes it; None for neither."""
+    factory = arguments.named("default_factory") or arguments.named("factory")
+    if factory is not None:
+        return Partial(MADE, (factory,), ())
+    default = arguments.positional[0] if arguments.positional else arguments.named("default")
+    return None if default == Const(...) else default
+
+
+MADE = Dotted("dataclasses.field")  # what stands for a default that is made anew for each object, by its argument
+
+
+def compared(interp: Interpreter, cls: ClassValue, *, in_order: bool) -> list[str] | None:
+    """
+    Return the names of the fields by which two objects of one class are equal, or less than each other (`in_order`).
+
+    None where no dataclass among its bases gives it such a comparison: `eq=False`, or no `order=True`.
+    """
+    for base in interp.context.mro(cls):
+        if not isinstance(base, ClassValue):
+            return None
+        if base.is_data and _option(interp, base, "order" if in_order else "eq", default=not in_order):
+            found = declared(interp, base).items()
+            return [name for name, field in found if not field.passed and _is_compared(field.default)]
+    return None
+
+
+def _is_compared(default: ir.Expr | None) -> bool:
+    """Check whether comparisons regard a field: its default does not say `field(compare=False)`."""
+    return not isinstance(default, ir.Call) or _keyword(default, "compare") is not False
+
+
+def is_frozen(interp: Interpreter, cls: ClassValue) -> bool:
+    """Check whether an assignment to an attribute of an object of this class raises, as its decorator says so."""
+    node = interp.context.definition(cls) if cls.is_data else None
+    frozen = node is not None and any(spells(one, "frozen") for one in node.decorators)
+    return cls.is_data and _option(interp, cls, "frozen", default=frozen)
+
+
+def _option(interp: Interpreter, cls: ClassValue, name: str, *, default: bool) -> bool:
+    """Return a flag that the decorator of a dataclass is called with, or its default."""
+    node = interp.context.definition(cls)
+    calls = () if node is None else (one for one in node.decorators if isinstance(one, ir.Call))
+    found = (_keyword(one, name) for one in calls if any(spells(one, word) for word in _DECORATORS))
+    return next((flag for flag in found if isinstance(flag, bool)), default)
+
+
+def _keyword(call: ir.Call, name: str) -> object:
+    """Return the constant that a keyword of a call is; None for none."""
+    values = (one.value for one in call.keywords if one.name == name)
+    return next((value.value for value in values if isinstance(value, ir.Const)), None)
 
 
 def descriptions(interp: Interpreter, state: State, value: Value) -> Tuple | None:
@@ -93,7 +165,11 @@ def descriptions(interp: Interpreter, state: State, value: Value) -> Tuple | Non
     cls = value if instance is None else instance.cls
     if not isinstance(cls, ClassValue) or not cls.is_data:
         return None
-    return Tuple(tuple(state.new(Instance(_FIELD, {"name": Const(name)})) for name in names(interp, cls)))
+    return Tuple(tuple(_described(state, name) for name in names(interp, cls)))
+
+
+def _described(state: State, name: str) -> Ref:
+    return state.new(Instance(_FIELD, {"name": Const(name)}))
 
 
 def as_dict(interp: Interpreter, state: State, value: Value) -> Value | None:

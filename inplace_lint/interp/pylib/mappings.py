@@ -1,5 +1,5 @@
 """
-Methods that `collections.abc.Mapping` gives to a class which defines `__getitem__` and `__iter__`, and `dict.get`.
+Python's dicts: how they are made, and methods of a class that defines `__getitem__` and `__iter__`, and `dict.get`.
 
     attend = ATTENTION.get(config.attention, eager)     # the default: the key may be none of the mapping's
 """
@@ -17,6 +17,7 @@ from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.options.coverage import is_alternative
 from inplace_lint.interp.outcome import Results
+from inplace_lint.interp.pylib.request import Request
 
 NAME = "collections.abc.Mapping."
 BASES = frozenset(
@@ -56,6 +57,33 @@ def is_default(state: State, mapping: Value, key: Value, default: Value) -> bool
         return False
     asked = state.symbols.sym((origins.CONTAINS, key, mapping))
     return path_condition.truth(state, asked) is not True
+
+
+def of_dict(request: Request) -> Results:
+    """Make a dict of another one or of pairs, and of keywords."""
+    first, given = request.argument(0), DictObject({})
+    inner = request.state.object(request.state.contents(first)) if first is not None else None
+    if isinstance(inner, DictObject):
+        given = inner
+    elif first is not None:
+        found = request.items(first)
+        given = of_pairs(found.items, exact=found.exact)
+    items: dict[object, Value] = {**given.items, **dict(request.arguments.keywords)}
+    return [(request.state, request.state.new(DictObject(items, given.exact and not request.arguments.unknown)))]
+
+
+def of_fromkeys(request: Request) -> Results:
+    """Make a dict whose keys all lead to one value."""
+    keys, state = request.argument(0), request.state
+    value = request.argument(1) or NONE
+    found = request.items(keys) if keys is not None else None
+    known = found is not None and found.exact and all(isinstance(key, Const) for key in found.items)
+    items: dict[object, Value] = {}
+    if found is not None and known:
+        items = {key.value: value for key in found.items if isinstance(key, Const)}
+    if len(items) != 1:
+        request.interp.listeners.repeat(state, (value,), request.frame.site(request.at).place)
+    return [(state, state.new(DictObject(items, exact=known, default=None if known else value)))]
 
 
 def _contains(interp: Interpreter, frame: Frame, state: State, receiver: Value, key: Value, at: int) -> bool | None:

@@ -25,7 +25,7 @@ from inplace_lint.domain.values import (
     of_key,
 )
 from inplace_lint.interp.control import path_condition
-from inplace_lint.interp.expr import own_names, registries
+from inplace_lint.interp.expr import item_stores, own_names, registries
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Raised, Results
@@ -132,13 +132,14 @@ def _list_method(
     match name:
         case "append" | "add" | "appendleft" if first is not None:
             interp.listeners.store(state, Place(frame.slice, at), first, inner.items)
-            items = (first, *inner.items) if name == "appendleft" else (*inner.items, first)
-            state.put(ref, replace(inner, items=items, exact=inner.exact and (name != "add" or are_distinct(items))))
-        case "extend" | "update" if first is not None:
+            known = name != "add" or are_distinct((*inner.items, first))
+            state.put(ref, inner.extended((first,), exact=known, left=name == "appendleft"))
+        case "extend" | "extendleft" | "update" if first is not None:
             more = interp.turns(frame, state, first, None, at)
             for item in more.items:
                 interp.listeners.store(state, Place(frame.slice, at), item, inner.items)
-            state.put(ref, replace(inner, items=inner.items + more.items, exact=inner.exact and more.exact))
+            left = name == "extendleft"
+            state.put(ref, inner.extended(more.items[::-1] if left else more.items, exact=more.exact, left=left))
         case "insert" if len(arguments.positional) > 1:
             interp.listeners.store(state, Place(frame.slice, at), arguments.positional[1], inner.items)
             _insert(state, ref, inner, arguments.positional[0], arguments.positional[1])
@@ -148,6 +149,8 @@ def _list_method(
             state.put(ref, _changed(state, inner, name, first))
         case "copy":
             return state.new(inner)
+        case _ if name.endswith("_update"):
+            state.put(ref, replace(inner, items=(), exact=False))
         case "index" if first is not None and inner.exact:
             return _index(state, ref, inner.items, first, arguments)
         case _:
@@ -255,7 +258,7 @@ def _dict_method(
             interp.listeners.store(state, place, second, ())
             state.put(ref, mapping.stored(first, second))
             return NONE
-        case "update" | "__init__":
+        case "update" | "__init__" if mapping.default is None:
             known = DictObject({}) if first is None else _read(state, first)
             more: dict[object, Value] = {**known.items, **dict(arguments.keywords)}
             for value in more.values():
@@ -264,12 +267,22 @@ def _dict_method(
             return NONE
         case "copy":
             return state.new(mapping)
-        case "clear":
-            state.put(ref, replace(mapping, items={}, exact=True))
-            return NONE
         case _:
-            moved = _move_pair(state, ref, mapping, name, arguments)
+            moved = _drop(state, ref, mapping, name, first) or _move_pair(state, ref, mapping, name, arguments)
             return moved or state.symbols.sym((origins.METHOD, name, ref, arguments.positional, state.next_id))
+
+
+def _drop(state: State, ref: Ref, mapping: DictObject, name: str, key: Value | None) -> Const | None:
+    """Run a method that takes items out of a dict, or adds to those of a counter; return None for another method."""
+    if name == "clear":
+        state.put(ref, replace(mapping, items={}, exact=True))
+    elif name == "__delitem__" and key is not None:
+        item_stores.remove(state, ref, key)
+    elif name in {"update", "subtract"}:
+        state.put(ref, DictObject({}, exact=False))
+    else:
+        return None
+    return NONE
 
 
 def _move_pair(state: State, ref: Ref, mapping: DictObject, name: str, arguments: Arguments) -> Value | None:

@@ -10,6 +10,7 @@ import itertools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from inplace_lint.domain.heap import ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Const, Tuple, Value
 from inplace_lint.interp.frame import Arguments, Frame
@@ -33,6 +34,7 @@ _OF_FIRST: dict[str, Callable[..., Iterable[Any]]] = {  # the first is one, the 
 }
 _OF_ITEMS = "itertools.chain.from_iterable"
 _ENDLESS = "itertools.cycle"
+_NUMBERS = "itertools.count"
 _CUT = "itertools.islice"
 _SINGLE = frozenset({"itertools.chain", _ENDLESS, _CUT, _OF_ITEMS})  # those that make no rows
 
@@ -47,6 +49,8 @@ def rearrange(
         return found if found.items else interp.turns(frame, state, value, None, at)
 
     given = arguments.positional
+    if name == _NUMBERS:
+        return _count(state, arguments)
     called = _OF_ALL.get(name) or _OF_FIRST.get(name) or (itertools.chain if name == _OF_ITEMS else None)
     if called is None or arguments.unknown or not (given or name in _OF_ALL):
         return None
@@ -68,8 +72,20 @@ def rearrange(
         return None  # the program raises it, too
     known = all(column.exact for column in columns) or (name == _CUT and _ends_within(columns[0], numbers))
     exact = outer.exact and known and name != _ENDLESS and len(rows) <= _LONGEST
+    if name == _ENDLESS and columns[0].exact:
+        return [(state, state.new(ListObject(rows, exact=False)))]
     items = rows[:_LONGEST] if name in _SINGLE else tuple(Tuple(row) for row in rows[:_LONGEST])
     return [(state, Tuple(items, exact))]
+
+
+def _count(state: State, arguments: Arguments) -> Results | None:
+    """Return the first numbers that `count` yields, which `next` takes one by one; None where they are not known."""
+    start = arguments.positional[0] if arguments.positional else arguments.named("start") or Const(0)
+    step = arguments.positional[1] if len(arguments.positional) > 1 else arguments.named("step") or Const(1)
+    if not (isinstance(start, Const) and isinstance(step, Const) and type(start.value) is type(step.value) is int):
+        return None
+    numbers = tuple(Const(number) for number in itertools.islice(itertools.count(start.value, step.value), _AROUND))
+    return [(state, state.new(ListObject(numbers, exact=False)))]
 
 
 def _ends_within(column: Items, numbers: Sequence[Any]) -> bool:

@@ -1,5 +1,5 @@
 """
-Which release of a framework is installed: the one that the file is checked for.
+Which release of a framework is installed: the one that the file is checked for. And which one of Python runs.
 
     if version.parse(torch.__version__) < version.parse("1.6"):     # false: what follows is not run
     if hasattr(F, "scaled_dot_product_attention"):                  # true: there is a fact of it
@@ -66,6 +66,12 @@ def part(value: Value, name: str) -> Value | None:
     return Const((*numbers, 0, 0, 0)[_PLACES[name]]) if name in _PLACES else None
 
 
+OF_PYTHON = "sys.version_info"
+# IMPRECISE: what is only for older versions of Python is not run.
+PYTHON = Tuple(
+    (Const(3), Const(13), Const(0), Const("final"), Const(0)),
+    fields=("major", "minor", "micro", "releaselevel", "serial"),
+)
 _PLACES = {"major": 0, "minor": 1, "micro": 2}
 
 

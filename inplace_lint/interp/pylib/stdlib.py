@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Callable
 
 from msgspec.structs import replace
@@ -26,7 +27,7 @@ from inplace_lint.domain.values import (
 )
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
-from inplace_lint.interp.outcome import Results
+from inplace_lint.interp.outcome import Raised, Results
 from inplace_lint.interp.pylib import (
     builtins,
     constant_folding,
@@ -69,7 +70,6 @@ def call(interp: Interpreter, frame: Frame, state: State, name: str, arguments: 
 _BARS = ("tqdm", "tqdm.std", "tqdm.auto", "tqdm.notebook", "tqdm.autonotebook", "tqdm.rich")
 _AS_BUILTINS = {
     "collections.OrderedDict": "dict",
-    "collections.deque": "list",
     **dict.fromkeys((f"{module}.trange" for module in _BARS), "range"),
 }
 _PURE = frozenset({"os.path.join", "warnings.warn", "logging.getLogger", "time.time", "random.random"})
@@ -157,10 +157,19 @@ def _repeat(_interp: Interpreter, _frame: Frame, state: State, arguments: Argume
 
 def _default_dict(_interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
     factory = arguments.positional[0] if arguments.positional else NONE
-    number = isinstance(factory, Builtin) and factory.name in {"int", "float"}
-    default: Value | None = Const(0) if number else None
-    made = None if number or factory == NONE else factory
-    return [(state, state.new(DictObject({}, made is not None and len(arguments.values) == 1, default, made)))]
+    made = None if factory == NONE else factory
+    return [(state, state.new(DictObject({}, made is not None and len(arguments.values) == 1, factory=made)))]
+
+
+def _counter(interp: Interpreter, frame: Frame, state: State, arguments: Arguments, at: int) -> Results:
+    """Return how often each of some constants is among the items of an iterable; any other is missing, so 0."""
+    given = arguments.positional[0] if arguments.positional else Tuple(())
+    found = interp.items_of(frame, state, given, None, at)
+    known = found.exact and not arguments.keywords and all(isinstance(item, Const) for item in found.items)
+    if not known or isinstance(state.object(state.contents(given)), DictObject):
+        return [(state, state.new(DictObject({}, exact=False)))]
+    counts = Counter(item.value for item in found.items if isinstance(item, Const))
+    return [(state, state.new(DictObject({key: Const(count) for key, count in counts.items()}, default=Const(0))))]
 
 
 def _named_tuple(_interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
@@ -290,10 +299,39 @@ def _fields(interp: Interpreter, _frame: Frame, state: State, arguments: Argumen
     return [(state, known or state.symbols.sym((origins.STANDARD_LIBRARY, "dataclasses.fields", value, at)))]
 
 
+def _field(_interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, at: int) -> Results:
+    default = dataclass_fields.field_of(arguments)
+    key = (origins.STANDARD_LIBRARY, "dataclasses.field", arguments.keywords, at)
+    return [(state, state.symbols.sym(key) if default is None else default)]
+
+
 def _as_dict(interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, at: int) -> Results:
     value = arguments.positional[0] if len(arguments.values) == 1 else NONE
     known = dataclass_fields.as_dict(interp, state, value)
     return [(state, known or state.symbols.sym((origins.STANDARD_LIBRARY, "dataclasses.asdict", value, at)))]
+
+
+def _deque(_interp: Interpreter, frame: Frame, state: State, arguments: Arguments, at: int) -> Results:
+    """Return a deque, which may have so many items as `maxlen` says: those that were put in last."""
+    most = arguments.positional[1] if len(arguments.positional) > 1 else arguments.named("maxlen") or NONE
+    limit = most.value if isinstance(most, Const) else None
+    results: Results = []
+    for after, made in builtins.call(
+        _interp, frame, state, Builtin("list"), Arguments(arguments.positional[:1], unknown=arguments.unknown), at
+    ):
+        inner = after.object(made)
+        if isinstance(made, Ref) and isinstance(inner, ListObject):
+            limited = ListObject((), most=limit if isinstance(limit, int) else None)
+            after.put(
+                made, limited.extended(inner.items, exact=inner.exact and (most == NONE or isinstance(limit, int)))
+            )
+        results.append((after, made))
+    return results
+
+
+def _exit(interp: Interpreter, frame: Frame, state: State, _arguments: Arguments, at: int) -> Results:
+    """Leave the program."""
+    return interp.fuel.leave(state, Raised(Builtin("SystemExit"), frame.site(at)))
 
 
 _MOST_REPEATS = 64
@@ -302,6 +340,8 @@ _HANDLERS: dict[str, Callable[[Interpreter, Frame, State, Arguments, int], Resul
     "functools.partial": _partial,
     "functools.reduce": _reduce,
     "itertools.repeat": _repeat,
+    "collections.deque": _deque,
+    "collections.Counter": _counter,
     "collections.defaultdict": _default_dict,
     "collections.namedtuple": _named_tuple,
     _NEW_TUPLE: _new_tuple,
@@ -310,11 +350,13 @@ _HANDLERS: dict[str, Callable[[Interpreter, Frame, State, Arguments, int], Resul
     **dict.fromkeys((*(f"{module}.tqdm" for module in _BARS), "rich.progress.track"), _progress),
     "os.getenv": _environment,
     "os.environ.get": _environment,
+    **dict.fromkeys(("sys.exit", "os._exit", "os.abort"), _exit),
     "types.MethodType": _method,
     "typing.cast": _cast,
     "typing_extensions.cast": _cast,
     "dataclasses.asdict": _as_dict,
     "dataclasses.fields": _fields,
+    **dict.fromkeys(("dataclasses.field", "attr.ib", "attrs.field", "pydantic.Field"), _field),
     "dataclasses.replace": _replace,
     "copy.copy": _copy,
     "copy.deepcopy": _deep_copy,

@@ -85,7 +85,8 @@ def _hands(call: Call) -> tuple[tuple[NodeId, ...], tuple[NodeId, ...]]:
     """
     Return the nodes that backward hands the gradient of the result, and those that it hands an expansion of it.
 
-    That of a view of all elements is handed on as a view of its own. None is where operands may have other shapes.
+    That of a view of all elements is handed on as a view of its own. None is where operands may have other shapes, and
+    none to a tensor that is two of the operands, whose gradients are added up.
     """
     op = call.binding.op
     facts = [one for one in op.hands if holds(one.condition, call.binding)]
@@ -96,7 +97,16 @@ def _hands(call: Call) -> tuple[tuple[NodeId, ...], tuple[NodeId, ...]]:
     if len({tensor.sizes for tensor in tensors if tensor.sizes is not None}) > 1:
         return (), ()
     expanded = [tensor for one in facts if one.expanded for _, tensor in call.binding.tensors(one.of)]
-    return _nodes(tensors), _nodes(expanded)
+    return _once(_nodes(tensors), _nodes(expanded))
+
+
+def _once(handed: tuple[NodeId, ...], expanded: tuple[NodeId, ...]) -> tuple[tuple[NodeId, ...], tuple[NodeId, ...]]:
+    """Return the nodes that are handed one gradient only."""
+    every = handed + expanded
+    if len(every) == len(set(every)):
+        return handed, expanded
+    first, second = (tuple(node for node in nodes if every.count(node) == 1) for nodes in (handed, expanded))
+    return first, second
 
 
 def _nodes(tensors: list[Tensor]) -> tuple[NodeId, ...]:

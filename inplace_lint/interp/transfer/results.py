@@ -20,12 +20,13 @@ from inplace_lint.knowledge.words import DType, Moves, ShapeRule
 
 _TRACKED = {View.SINGLE, View.MULTI, View.EXPANDED, View.CUSTOM, View.HOOKED}
 _KINDS = {
-    **dict.fromkeys(("int", "rank", "size", "float"), "number"),
+    **dict.fromkeys(("int", "rank", "size", "length", "count", "float"), "number"),
     **dict.fromkeys(("list", "tuple"), "sequence"),
     "bool": "",
     "numbers": "array",
     "str": "str",
 }
+_NUMBERS = frozenset({"int", "rank", "size", "length", "count"})  # which are the same until the tensor is written
 _MAYBE = ReturnFact("maybe")
 
 
@@ -374,8 +375,8 @@ def _python_value(call: Call, fact: ReturnFact) -> Value:
         return Const(answer)
     if fact.value == "dtype":
         return state.symbols.sym((origins.DTYPE, arguments[0]))
-    if fact.value in {"int", "rank", "size"}:
-        known = None if fact.value == "int" else shapes.number(call.binding, fact.value)
+    if fact.value in _NUMBERS:
+        known = shapes.number(call.binding, fact.value)
         return known or state.symbols.sym((origins.SHAPE, call.name, arguments, version), "number")
     return state.symbols.sym((origins.VALUE, call.name, arguments, version), _KINDS.get(fact.value, ""))
 

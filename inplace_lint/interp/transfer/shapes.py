@@ -6,6 +6,7 @@ Shapes of the tensors of a call: what the rules of facts ask for, and what the p
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -224,12 +225,16 @@ def size_value(state: State, tensor: Value, size: Size, axis: int) -> Value:
 
 
 def number(binding: Binding, kind: str) -> Value | None:
-    """Return the number of axes of the first argument, or the size of one of them; None where neither is known."""
+    """Return how many axes or elements the first argument has, or the size of an axis; None where that is unknown."""
     first, *rest = (argument.name for argument in binding.op.args)
     tensor, value = binding.tensor(first), binding.values.get(first)
+    if kind == ValueKind.COUNT:
+        return _count(None if tensor is None else tensor.sizes)
     if value is None or kind == ValueKind.RANK:
         return None if tensor is None or tensor.rank is None else Const(tensor.rank)
-    axis = binding.value(rest[0])
+    if kind == ValueKind.INT:
+        return None
+    axis = Const(0) if kind == ValueKind.LENGTH else binding.value(rest[0])
     if not isinstance(axis, Const) or type(axis.value) is not int:
         return None
     if tensor is None or tensor.sizes is None:
@@ -238,6 +243,12 @@ def number(binding: Binding, kind: str) -> Value | None:
         return None
     place = axis.value % len(tensor.sizes)
     return size_value(binding.state, value, tensor.sizes[place], place)
+
+
+def _count(sizes: tuple[Size, ...] | None) -> Const | None:
+    """Return the number of elements of a tensor; None unless the size of each axis is known, or one axis is empty."""
+    known = [size for size in sizes or () if isinstance(size, int)]
+    return Const(math.prod(known)) if sizes is not None and (len(known) == len(sizes) or 0 in known) else None
 
 
 def learn(state: State, value: Value, count: int) -> None:
