@@ -261,7 +261,7 @@ def _calls(known: Summaries, part: Effects | Part, owners: Targets) -> int | Non
     return min(ways, default=None)
 
 
-class FileEffects(Struct, frozen=True):
+class FileEffects(Struct, frozen=True, dict=True):
     """
     What the definitions of one file may write, closed over all files that they lead to.
 
@@ -295,6 +295,15 @@ class FileEffects(Struct, frozen=True):
             own.effects.is_class
             and own.calls is None
             and (own.effects.methods_write or any(found.calls is not None for found in called))
+        )
+
+    @cached_property
+    def used(self) -> frozenset[str]:
+        """The names of the functions of other files that lead to a write, of those that the file's own lead to."""
+        targets = {target for name in self.named for target in self.summary(name).effects.leads_to}
+        found = {target: self.known[target] for target in targets if target[0] != self.outline.path}
+        return frozenset(
+            name for (_, name), one in found.items() if one.calls is not None and not one.effects.is_class
         )
 
     def _meant(self, item: Definition, name: str) -> Iterator[Summary]:
