@@ -302,9 +302,7 @@ class FileEffects(Struct, frozen=True, dict=True):
         """The names of the functions of other files that lead to a write, of those that the file's own lead to."""
         targets = {target for name in self.named for target in self.summary(name).effects.leads_to}
         found = {target: self.known[target] for target in targets if target[0] != self.outline.path}
-        return frozenset(
-            name for (_, name), one in found.items() if one.calls is not None and not one.effects.is_class
-        )
+        return frozenset(name for (_, name), one in found.items() if one.calls is not None and not one.effects.is_class)
 
     def _meant(self, item: Definition, name: str) -> Iterator[Summary]:
         return (self.known[target] for target in self.meanings[item.slice].get(name, ()))
