@@ -357,6 +357,8 @@ def _bound(interp: Interpreter, frame: Frame, state: State, value: Value, found:
 def _of_class(interp: Interpreter, state: State, cls: ClassValue, name: str) -> Results:
     if name == "__name__":
         return [(state, Const(cls.name))]
+    if name == "__subclasses__":
+        return [(state, Partial(Builtin(f"type.{name}"), (cls,), ()))]
     found = lookup(interp, state, cls, name)
     if found is None:
         return [(state, dataclass_fields.class_attribute(interp, state, cls, name))]

@@ -311,18 +311,6 @@ def _number(request: Request) -> Results:
     return request.unknown("number")
 
 
-def _type(request: Request) -> Results:
-    value = request.argument(0)
-    if isinstance(value, Const):
-        return [(request.state, Builtin(type(value.value).__name__))]
-    inner = request.state.object(value) if value is not None else None
-    if isinstance(inner, Instance):
-        return [(request.state, inner.cls)]
-    if isinstance(inner, DictObject) and inner.default is None:
-        return [(request.state, Builtin("dict"))]
-    return request.unknown()
-
-
 def _locals(request: Request) -> Results:
     """Return the variables of the running function as a mapping."""
     if request.frame.closure is None:
@@ -384,7 +372,8 @@ _HANDLERS: dict[str, Callable[[Request], Results]] = {
     "sum": iterators.of_sum,
     "print": lambda request: [(request.state, NONE)],
     "slice": _slice,
-    "type": _type,
+    "type": type_tests.of_type,
+    "type.__subclasses__": type_tests.of_subclasses,
     **dict.fromkeys(("round", "id", "hash", "ord"), lambda request: request.unknown("number")),
     "str": _str,
     **dict.fromkeys(("repr", "format", "chr"), lambda request: request.unknown("str")),
