@@ -21,6 +21,7 @@ file; `workspace.call_graph` builds it, since which definition a name means is a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from functools import cache, cached_property
 from typing import NamedTuple
 
@@ -189,8 +190,7 @@ def _called_methods(item: Definition) -> frozenset[str]:
     for method in item.methods:
         named.setdefault(method.name, set()).update(method.attributes)
     for attributes in named.values():
-        starts = tuple([name.removesuffix(ANY) for name in attributes if name.endswith(ANY)])
-        attributes.update(name for name in named if starts and name.startswith(starts))
+        attributes.update(_completing(attributes, named))
         attributes.update(*(methods for name, methods in called_back().items() if name in attributes))
     found = named.keys() & entries()
     if not found:
@@ -198,7 +198,13 @@ def _called_methods(item: Definition) -> frozenset[str]:
     # What the constructor keeps of the methods may be called in their place.
     constructors = [method for method in item.methods if method.name in _CONSTRUCTORS]
     kept = item.kept_attributes.union(*(method.kept_attributes for method in constructors))
-    return frozenset(reachable(found | (named.keys() & kept), named))
+    return frozenset(reachable(found | (named.keys() & (kept | _completing(kept, named))), named))
+
+
+def _completing(names: AbstractSet[str], methods: Iterable[str]) -> frozenset[str]:
+    """Return the methods that names stand for of which only the beginning is known."""
+    starts = tuple([name.removesuffix(ANY) for name in names if name.endswith(ANY)])
+    return frozenset(name for name in methods if starts and name.startswith(starts))
 
 
 def close(known: Summaries, new: Mapping[Target, Effects]) -> None:

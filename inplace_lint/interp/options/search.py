@@ -205,7 +205,7 @@ def _worth_a_run(interp: Interpreter, item: Definition, missed: Mapping[Key, Mis
     for key, side in missed.items():
         if key in coverage.elsewhere and item.slice not in coverage.assuming:
             continue
-        if _is_rate(side) or (side.test is None and _constructs(item, side)):
+        if _is_rate(side) or (side.test is None and (item.kind == "class" or _constructs(item, side))):
             known[key] = (_Use.MAKE if side.side else _Use.WRITE, frozenset())
         elif computed and _is_replaced(item, side) and _is_passed(interp, side.condition):
             known[key] = (max(_Use.CHANGE, known.get(key, (_Use.CHANGE,))[0]), frozenset())

@@ -198,6 +198,8 @@ def _getattr(request: Request) -> Results:
         return request.unknown()
     results = request.interp.get_attribute(request.frame, request.state, value, str(name.value), request.at)
     instance = request.state.instance(value)
+    if instance is not None:
+        numbered_names.choose(request, instance, str(name.value))
     if default is not None and instance is not None and not instance.opaque:
         return [(after, default if isinstance(found, Sym) else found) for after, found in results]
     return results
