@@ -21,6 +21,7 @@ file; `workspace.call_graph` builds it, since which definition a name means is a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from functools import cache, cached_property
 from typing import NamedTuple
 
@@ -189,8 +190,7 @@ def _called_methods(item: Definition) -> frozenset[str]:
     for method in item.methods:
         named.setdefault(method.name, set()).update(method.attributes)
     for attributes in named.values():
-        starts = tuple([name.removesuffix(ANY) for name in attributes if name.endswith(ANY)])
-        attributes.update(name for name in named if starts and name.startswith(starts))
+        attributes.update(_completing(attributes, named))
         attributes.update(*(methods for name, methods in called_back().items() if name in attributes))
     found = named.keys() & entries()
     if not found:
@@ -198,7 +198,13 @@ def _called_methods(item: Definition) -> frozenset[str]:
     # What the constructor keeps of the methods may be called in their place.
     constructors = [method for method in item.methods if method.name in _CONSTRUCTORS]
     kept = item.kept_attributes.union(*(method.kept_attributes for method in constructors))
-    return frozenset(reachable(found | (named.keys() & kept), named))
+    return frozenset(reachable(found | (named.keys() & (kept | _completing(kept, named))), named))
+
+
+def _completing(names: AbstractSet[str], methods: Iterable[str]) -> frozenset[str]:
+    """Return the methods that names stand for of which only the beginning is known."""
+    starts = tuple([name.removesuffix(ANY) for name in names if name.endswith(ANY)])
+    return frozenset(name for name in methods if starts and name.startswith(starts))
 
 
 def close(known: Summaries, new: Mapping[Target, Effects]) -> None:
@@ -261,7 +267,7 @@ def _calls(known: Summaries, part: Effects | Part, owners: Targets) -> int | Non
     return min(ways, default=None)
 
 
-class FileEffects(Struct, frozen=True):
+class FileEffects(Struct, frozen=True, dict=True):
     """
     What the definitions of one file may write, closed over all files that they lead to.
 
@@ -296,6 +302,13 @@ class FileEffects(Struct, frozen=True):
             and own.calls is None
             and (own.effects.methods_write or any(found.calls is not None for found in called))
         )
+
+    @cached_property
+    def used(self) -> frozenset[str]:
+        """The names of the functions of other files that lead to a write, of those that the file's own lead to."""
+        targets = {target for name in self.named for target in self.summary(name).effects.leads_to}
+        found = {target: self.known[target] for target in targets if target[0] != self.outline.path}
+        return frozenset(name for (_, name), one in found.items() if one.calls is not None and not one.effects.is_class)
 
     def _meant(self, item: Definition, name: str) -> Iterator[Summary]:
         return (self.known[target] for target in self.meanings[item.slice].get(name, ()))

@@ -234,6 +234,17 @@ def pending_methods(item: Definition, ran: AbstractSet[str]) -> Iterator[Definit
                 yield method
 
 
+def writing_methods(item: Definition) -> Iterator[Definition]:
+    """Return the methods of a class that write, or call others of the class that do; not those that others call."""
+    uses = {method.name: method.attributes for method in item.methods}
+    called = set[str]()
+    for method in order_of_methods(item):
+        below = reachable({method.name}, uses)
+        if method.name not in called and any(other.writes and other.name in below for other in item.methods):
+            yield method
+        called |= below
+
+
 def callers_of_parts(item: Definition, ran: AbstractSet[str]) -> Iterator[Definition]:
     """
     Return the methods that call what the constructor of a class keeps, and that no entry point ran, outermost first.

@@ -150,7 +150,7 @@ def _call(node: ast.Call, words: Words, kinds: Kinds) -> None:
         if keyword.arg in _WRITING_KEYWORDS and not _is_nothing(keyword.value):
             words.write()
             words.makes = words.makes or keyword.arg != "out"
-    words.attributes.update(_looked_up(node))
+    _look_up(node, words)
     if any(_names_method(argument) for argument in node.args):
         words.write()
     if any(_is_switch(argument) for argument in node.args):
@@ -208,6 +208,14 @@ def _names_method(node: ast.expr) -> bool:
             return end.endswith("_")
         case _:
             return False
+
+
+def _look_up(node: ast.Call, words: Words) -> None:
+    """Note the attribute that `getattr` reads; one of the object itself may be kept."""
+    names = _looked_up(node)
+    words.attributes.update(names)
+    if names and isinstance(node.args[0], ast.Name) and node.args[0].id == words.instance:
+        words.kept_attributes.update(names)
 
 
 def _looked_up(node: ast.Call) -> tuple[str, ...]:

@@ -240,11 +240,13 @@ def _run_others(
     """
     Run each method that writes and was not run so far; where a call runs nothing, also those that run the parts.
 
-    Each is run once more after others of the object that set what it reads.
+    Each is run once more after others of the object that set what it reads. On chosen options, where a call runs
+    nothing, all that write are run again.
     """
     found: list[Found] = []
     by_default = interp.context.coverage.choice == Choice()
-    for method in schedule.pending_methods(item, interp.fuel.returned):
+    again = not by_default and not entry
+    for method in schedule.writing_methods(item) if again else schedule.pending_methods(item, interp.fuel.returned):
         if method.name != entry:
             found.extend(_run_method(interp, frame, made, cls, method.member))
             ready = prepared.prepared(interp, frame, made[0], cls, item, method, entry) if by_default else []

@@ -513,6 +513,47 @@ class Net(Decoder):
     assert [(row["severity"], row["location"]["row"]) for row in _found(lint, "base.py")] == [("error", 12)]
 
 
+@pytest.mark.parametrize(
+    ("found", "called"), [("import segments", "segments.softmax"), ("from segments import softmax", "softmax")]
+)
+def test_an_option_leads_to_a_function_of_another_file_that_writes(lint, folder, found, called):
+    (folder / "segments.py").write_text(
+        """\
+import torch
+
+
+def softmax(data, ids):
+    return divide(torch.exp(data), ids)
+
+
+def divide(data, ids):
+    return data.div_(data[ids] + 1)
+"""
+    )
+    (folder / "net.py").write_text(
+        f"""\
+import torch
+from torch import nn
+
+{found}
+
+
+class Gate(nn.Module):
+    def __init__(self, size, form="sigmoid"):
+        super().__init__()
+        self.fc, self.form = nn.Linear(size, size), form
+
+    def forward(self, x, ids):
+        if self.form == "softmax":
+            return x * {called}(self.fc(x), ids)
+        return x * torch.sigmoid(self.fc(x))
+"""
+    )
+    row, *_ = _found(lint, "segments.py")
+    assert (row["severity"], row["location"]["row"]) == ("error", 9)
+    assert "with `form='softmax'`" in row["message"]
+
+
 def _found(lint, path):
     """Return what a check of one file finds, as the report in JSON has it."""
     return json.loads(lint("check", path, "--output-format", "json", "--no-cache").out)

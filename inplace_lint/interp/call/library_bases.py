@@ -91,7 +91,8 @@ def _set_part(
 
 
 def _fill_container(interp: Interpreter, frame: Frame, state: State, ref: Ref, arguments: Arguments, at: int) -> None:
-    values = arguments.positional
+    # One that takes keywords takes one argument: `LayerList(sublayers=blocks)`.
+    values = arguments.positional or tuple(value for _, value in arguments.keywords)
     exact = not arguments.unknown
     instance = state.instance(ref)
     assert instance is not None

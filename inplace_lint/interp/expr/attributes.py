@@ -232,12 +232,12 @@ def _of_instance(
         return [(state, named)]
     resolved = lookup(interp, state, instance.cls, name)
     if resolved is None:
+        method = _of_mapping(state, value, name)
+        if method is not None:
+            return [(state, method)]
         dunder = name.startswith("__") and name.endswith("__")
         own = None if dunder else special(interp, frame, state, value, "__getattr__", (Const(name),), at)
-        if own is not None:
-            return own
-        method = _of_mapping(state, value, name)
-        return [(state, method or _by_getattr(interp, state, value, instance, name))]
+        return own if own is not None else [(state, _by_getattr(interp, state, value, instance, name))]
     return _bound(interp, frame, state, value, resolved, at)
 
 
@@ -362,6 +362,8 @@ def _bound(interp: Interpreter, frame: Frame, state: State, value: Value, found:
 def _of_class(interp: Interpreter, frame: Frame, state: State, cls: ClassValue, name: str, at: int) -> Results:
     if name == "__name__":
         return [(state, Const(cls.name))]
+    if name == "__subclasses__":
+        return [(state, Partial(Builtin(f"type.{name}"), (cls,), ()))]
     found = lookup(interp, state, cls, name)
     own = lookup(interp, state, cls.meta, name) if found is None and cls.meta is not None else None
     if own is not None:

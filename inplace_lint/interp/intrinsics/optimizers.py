@@ -11,7 +11,7 @@ Mirrors torch `Optimizer.step` under `no_grad`: the writes are counted, those of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
@@ -30,6 +30,7 @@ from inplace_lint.interp.outcome import Results
 from inplace_lint.knowledge.op import Op
 
 _DEEPEST = 4
+_GROUPS = "param_groups"
 _USES = frozenset({"optimizer_step", "optimizer_zero"})
 
 
@@ -47,7 +48,43 @@ def _optimizer(act: IntrinsicCall) -> Results:
             used_gradients.note_leaf(state, ref)
     listed = state.new(ListObject(owned))
     attrs: dict[str, Value] = {"<owned>": listed, "<fused>": act.arguments.named("fused") or NONE}
+    if act.value("params") != NONE and _are_leaves(state, owned):
+        attrs[_GROUPS] = state.new(ListObject(tuple(_grouped(state, given, owned))))
     return [(state, state.new(Instance(Dotted(act.form.name), attrs, opaque=True)))]
+
+
+def _are_leaves(state: State, owned: Sequence[Ref]) -> bool:
+    """Check whether an optimizer is given known parameters and no others."""
+    return bool(owned) and all((one := state.tensor(ref)) is not None and one.leaf for ref in owned)
+
+
+def _grouped(state: State, given: Value, owned: Sequence[Ref]) -> Iterator[Ref]:
+    """Yield the groups of what an optimizer is given: a list of parameters is one, a list of dicts one for each."""
+    inner = state.object(given)
+    items = inner.items if isinstance(inner, ListObject) else given.items if isinstance(given, Tuple) else ()
+    groups = [group for item in items if isinstance(group := state.object(item), DictObject)]
+    for group in groups if groups and len(groups) == len(items) else [DictObject({"params": NONE})]:
+        own = tuple(_tensors(state, group.items["params"], 0)) if groups and "params" in group.items else tuple(owned)
+        yield state.new(DictObject({**group.items, "params": state.new(ListObject(own))}, exact=False))
+
+
+def _add_group(act: IntrinsicCall) -> Results:
+    """Run `optimizer.add_param_group(group)`."""
+    state, receiver, group = act.state, act.receiver(), act.value("param_group")
+    instance = state.instance(receiver) if receiver is not None else None
+    if receiver is None or instance is None:
+        return [(state, NONE)]
+    added = tuple(_tensors(state, group, 0))
+    opaque_modules.train(state, added)
+    for ref in added:
+        state.set_trait(traits.OPTIMIZED, ref.id, True)
+    state.set_attribute(receiver, "<owned>", state.new(ListObject((*_owned(state, receiver), *added))))
+    groups = instance.attrs.get(_GROUPS, NONE)
+    listed = state.object(groups)
+    if isinstance(groups, Ref) and isinstance(listed, ListObject):
+        more = _grouped(state, Tuple((group,)), added) if _are_leaves(state, added) else ()
+        state.put(groups, replace(listed, items=(*listed.items, *more), exact=listed.exact and bool(added)))
+    return [(state, NONE)]
 
 
 def prepare(state: State, made: Ref, arguments: Arguments) -> None:
@@ -60,7 +97,7 @@ def prepare(state: State, made: Ref, arguments: Arguments) -> None:
     given = (*arguments.positional, NONE, NONE)
     params, defaults = arguments.named("params") or given[0], state.object(arguments.named("defaults") or given[1])
     owned = tuple(dict.fromkeys(_tensors(state, params, 0)))
-    if instance is None or not owned or not all((one := state.tensor(ref)) is not None and one.leaf for ref in owned):
+    if instance is None or not _are_leaves(state, owned):
         return
     options = defaults.items if isinstance(defaults, DictObject) else {}
     group = state.new(DictObject({**options, "params": state.new(ListObject(owned))}, exact=False))
@@ -69,7 +106,7 @@ def prepare(state: State, made: Ref, arguments: Arguments) -> None:
     attrs: dict[str, Value] = {
         "<owned>": state.new(ListObject(owned)),
         "<fused>": NONE,
-        "param_groups": state.new(ListObject((group,))),
+        _GROUPS: state.new(ListObject((group,))),
         "state": state.new(DictObject(own, exact=False, default=other)),
     }
     state.put(made, replace(instance, attrs={**instance.attrs, **attrs}))
@@ -256,6 +293,7 @@ def _scaled(act: IntrinsicCall) -> Results:
 
 INTRINSICS: dict[str, Callable[[IntrinsicCall], Results]] = {
     "optimizer": _optimizer,
+    "optimizer_group": _add_group,
     "optimizer_step": _step,
     "optimizer_zero": _zero,
     "zero_module": _zero_module,

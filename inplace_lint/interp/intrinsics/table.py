@@ -243,7 +243,8 @@ def _script(act: IntrinsicCall) -> Results:
 
 def _parameter(act: IntrinsicCall) -> Results:
     """Create a parameter: a leaf that shares the storage of the tensor that is passed."""
-    return [(act.state, _leaf(act, act.value("data"), act.value("requires_grad"), param=True))]
+    data, flag = (act.value(argument.name) for argument in act.form.args[:2])
+    return [(act.state, _leaf(act, data, flag, param=True))]
 
 
 def _buffer(act: IntrinsicCall) -> Results:

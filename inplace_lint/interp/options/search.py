@@ -109,16 +109,26 @@ def choice_of_write(interp: Interpreter, item: Definition, tried: set[Goal]) -> 
     Return what leads to a side that writes, in what calls of the objects of a class run; None if nothing does.
 
     if self.scaled: y *= self.gain                          # with scaled=True
+    if self.norm is not None: y[...] = self.norm(y)         # with what the constructor sets `self.norm` for
     """
     missed = _missed(interp, item, tried)
     own = {method.slice for method in item.methods if method.writes and method.name not in set_up_methods(item)}
-    sides = {key: side for key, side in missed.items() if side.function.slice in own and side.condition is not None}
-    for key in _worth_a_run(interp, item, sides, cheap=False):
-        choice = solver.solve(interp.context.coverage, interp.context.symbols, sides[key])
-        if choice is not None and choice.options != sides[key].choice.options:
-            tried.add((key, sides[key].condition))
+    sides = {key: side for key, side in missed.items() if side.function.slice in own}
+    goals = list(_worth_a_run(interp, item, sides, cheap=False))
+    read = frozenset(name for key in goals for name in _named(missed[key]))
+    for key in (*goals, *_setting(interp, item, missed, read)):
+        choice = solver.solve(interp.context.coverage, interp.context.symbols, missed[key])
+        if choice is not None and choice.options != missed[key].choice.options:
+            tried.add((key, missed[key].condition))
             return choice
     return None
+
+
+def _setting(interp: Interpreter, item: Definition, missed: Mapping[Key, Missed], names: frozenset[str]) -> list[Key]:
+    """Return the sides of a constructor that set one of some attributes."""
+    functions = {id(side.function): side.function for side in missed.values() if _constructs(item, side)}
+    found = (part for one in functions.values() for part in _of_function(interp, item, one, _leading(interp, item)))
+    return [key for key, _, sets in found if key in missed and not names.isdisjoint(sets)]
 
 
 def _missed(interp: Interpreter, item: Definition, tried: set[Goal]) -> dict[Key, Missed]:
@@ -195,7 +205,7 @@ def _worth_a_run(interp: Interpreter, item: Definition, missed: Mapping[Key, Mis
     for key, side in missed.items():
         if key in coverage.elsewhere and item.slice not in coverage.assuming:
             continue
-        if _is_rate(side) or (side.test is None and _constructs(item, side)):
+        if _is_rate(side) or (side.test is None and (item.kind == "class" or _constructs(item, side))):
             known[key] = (_Use.MAKE if side.side else _Use.WRITE, frozenset())
         elif computed and _is_replaced(item, side) and _is_passed(interp, side.condition):
             known[key] = (max(_Use.CHANGE, known.get(key, (_Use.CHANGE,))[0]), frozenset())
@@ -287,7 +297,7 @@ def _named(side: Missed) -> Iterator[str]:
 def _leading(interp: Interpreter, item: Definition) -> frozenset[str]:
     """Return the names of functions, classes and methods that lead to a write, as an entry point uses them."""
     file = interp.context.file_effects()
-    names = {name for name in file.named if file.summary(name).calls is not None}
+    names = {name for name in file.named if file.summary(name).calls is not None} | file.used
     setting_up = set_up_methods(item)
     for method in item.methods:
         if method.makes and method.name in setting_up:
@@ -343,15 +353,8 @@ def _sides_of_if(
         writes = _leads(block, leading) or (left and goes_on)
         taken = (*block, *rest) if left else block
         changes = (goes_on and not _leaves(block)) or _reads(block, kept)
-        use = (
-            _Use.WRITE
-            if lowered_may_write(block)
-            else _Use.LEAD
-            if writes
-            else _Use.CHANGE
-            if changes
-            else _made_in(taken)
-        )
+        uses = ((lowered_may_write(block), _Use.WRITE), (writes, _Use.LEAD), (changes, _Use.CHANGE))
+        use = next((use for holds, use in uses if holds), None) or _made_in(taken)
         yield (id(node), side), use, _set_in(taken)
         yield from _sides(block, leading, kept, goes_on=goes_on)
 

@@ -175,6 +175,8 @@ def _getattr(request: Request) -> Results:
         return request.unknown()
     results = request.interp.get_attribute(request.frame, request.state, value, str(name.value), request.at)
     instance = request.state.instance(value)
+    if instance is not None:
+        numbered_names.choose(request, instance, str(name.value))
     if default is not None and instance is not None and not instance.opaque:
         return [(after, default if isinstance(found, Sym) else found) for after, found in results]
     return results
@@ -299,18 +301,6 @@ def _number(request: Request) -> Results:
     return request.unknown("number")
 
 
-def _type(request: Request) -> Results:
-    value = request.argument(0)
-    if isinstance(value, Const):
-        return [(request.state, Builtin(type(value.value).__name__))]
-    inner = request.state.object(value) if value is not None else None
-    if isinstance(inner, Instance):
-        return [(request.state, inner.cls)]
-    if isinstance(inner, DictObject) and inner.default is None:
-        return [(request.state, Builtin("dict"))]
-    return request.unknown()
-
-
 def _construct(request: Request) -> Results:
     """Construct an object of a class as it is without a metaclass that has its own way."""
     cls = request.argument(0)
@@ -385,7 +375,8 @@ _HANDLERS: dict[str, Callable[[Request], Results]] = {
     "super": _super,
     **dict.fromkeys(("staticmethod", "classmethod"), _method),
     "map": iterators.of_map,
-    "filter": iterators.of_filter,
+    **dict.fromkeys(iterators.FILTERS, iterators.of_filter),
+    "itertools.starmap": iterators.of_starmap,
     "bool": _bool,
     **dict.fromkeys(("int", "float", "abs"), _number),
     "sorted": iterators.of_sorted,
@@ -393,7 +384,8 @@ _HANDLERS: dict[str, Callable[[Request], Results]] = {
     "sum": iterators.of_sum,
     "print": lambda request: [(request.state, NONE)],
     "slice": _slice,
-    "type": _type,
+    "type": type_tests.of_type,
+    "type.__subclasses__": type_tests.of_subclasses,
     **dict.fromkeys(("round", "id", "hash", "ord"), lambda request: request.unknown("number")),
     "str": _str,
     **dict.fromkeys(("repr", "format", "chr"), lambda request: request.unknown("str")),

@@ -147,17 +147,40 @@ def of_map(request: Request) -> Results:
 
 
 def of_filter(request: Request) -> Results:
-    """Return the items for which a function returns a true value; those that are true if it is None."""
+    """
+    Return the items for which a function returns a true value; those that are true if it is None.
+
+    `filterfalse` and `dropwhile` leave these out; `takewhile` and `dropwhile` ask until the first that is not.
+    """
     function, found = request.argument(0), turns(request, request.argument(1))
-    going: list[tuple[State, tuple[Value, ...]]] = [(request.state, ())]
+    name = request.function.name
+    going: list[tuple[State, tuple[Value, ...], bool | None]] = [(request.state, (), None)]
     for item in found.items:
-        going = [
-            (side_state, (*kept, item) if side else kept)
-            for before, kept in going
-            for after, verdict in _verdicts(request, before, function, item)
-            for side_state, side in path_condition.split(request.interp.fuel, after, verdict)
-        ]
-    return [(after, Tuple(kept, found.exact)) for after, kept in going]
+        before, going = going, []
+        for state, kept, rest in before:
+            if rest is not None:
+                going.append((state, (*kept, item) if rest else kept, rest))
+                continue
+            for asked, verdict in _verdicts(request, state, function, item):
+                for after, side in path_condition.split(request.interp.fuel, asked, verdict):
+                    then = None if side or name not in _UNTIL else name == _DROP
+                    going.append((after, (*kept, item) if side is not (name in _LEAVE_OUT) else kept, then))
+    return [(after, Tuple(kept, found.exact or rest is False)) for after, kept, rest in going]
+
+
+_TAKE, _DROP = "itertools.takewhile", "itertools.dropwhile"
+_UNTIL, _LEAVE_OUT = frozenset({_TAKE, _DROP}), frozenset({_DROP, "itertools.filterfalse"})
+FILTERS = frozenset({"filter"}) | _UNTIL | _LEAVE_OUT
+
+
+def of_starmap(request: Request) -> Results:
+    """Return what a function returns for each row of arguments."""
+    function, found = request.argument(0), turns(request, request.argument(1))
+    rows = [tuple(request.items(row).items) for row in found.items]
+    if function is None or not all(request.items(row).exact for row in found.items):
+        return request.unknown("sequence")
+    going = _each(request.interp, request.frame, request.state, function, rows, request.at)
+    return [(after, Tuple(done, found.exact)) for after, done in going]
 
 
 def _verdicts(request: Request, state: State, function: Value | None, item: Value) -> Results:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from inplace_lint.domain import origins
+from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, dict_of
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Const, Sym, Tuple, Value, is_key, key_of, of_key
+from inplace_lint.domain.values import NONE, Const, Ref, Sym, Tuple, Value, is_absent, is_key, key_of, of_key
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
-from inplace_lint.interp.options.coverage import is_alternative
+from inplace_lint.interp.options.coverage import Option, is_alternative
 from inplace_lint.interp.outcome import Results
 from inplace_lint.interp.pylib.request import Request
 
@@ -84,6 +84,26 @@ def of_fromkeys(request: Request) -> Results:
     if len(items) != 1:
         request.interp.listeners.repeat(state, (value,), request.frame.site(request.at).place)
     return [(state, state.new(DictObject(items, exact=known, default=None if known else value)))]
+
+
+def with_option(interp: Interpreter, state: State, ref: Ref, mapping: DictObject, key: Value, default: Value) -> Value:
+    """
+    Return the default that `get` has for a key that a dict lacks; of the `**kwargs` of an entry point it is an option.
+
+    scale = kwargs.get("scale", 1.0)        # whoever calls it may pass `scale=0.5`
+
+    Another value that was chosen for it is in the dict from then on, where other look-ups find it.
+    """
+    coverage = interp.context.coverage
+    if coverage.root is None or type(default) is not Const or not state.has_trait(traits.FORWARDED, ref.id):
+        return default
+    if type(key) is not Const or type(key.value) is not str or not is_absent(mapping.items, key):
+        return default
+    number = state.symbols.sym((origins.PARAMETER, "", key.value, coverage.root)).id
+    value = coverage.option(number, Option(key.value, default, "", optional=default == NONE))
+    if value != default:
+        state.put(ref, mapping.stored(key, value))
+    return value
 
 
 def _contains(interp: Interpreter, frame: Frame, state: State, receiver: Value, key: Value, at: int) -> bool | None:

@@ -253,7 +253,8 @@ def _dict_method(
         case "get" | "pop" | "setdefault" if first is not None and (
             may_be_key(first) or mappings.is_default(state, ref, first, second)
         ):
-            return _dict_get(state, ref, mapping, name, first, second)
+            usual = mappings.with_option(interp, state, ref, mapping, first, second)
+            return _dict_get(state, ref, mapping, name, first, usual)
         case "__setitem__" if first is not None:
             interp.listeners.store(state, place, second, ())
             state.put(ref, mapping.stored(first, second))
@@ -322,7 +323,7 @@ def _dict_get(state: State, ref: Ref, mapping: DictObject, name: str, key: Value
         return default
     if found is None and not (mapping.exact and is_absent(mapping.items, key)):
         return state.symbols.sym((origins.ITEM, ref, key))
-    if name == "pop" and found is not None:
+    if name == "pop":
         rest = {other: value for other, value in mapping.items.items() if other != key_of(key)}
         state.put(ref, replace(mapping, items=rest))
     if name == "setdefault" and found is None:

@@ -12,8 +12,11 @@ from collections.abc import Hashable
 from string import Formatter
 
 from inplace_lint.domain import origins
+from inplace_lint.domain.heap import DictObject, Instance
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Const, Sym, Value
+from inplace_lint.domain.values import NONE, ClassValue, Const, Sym, Value
+from inplace_lint.interp.pylib.request import Request
+from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.facts import Facts
 
 _NUMBER = r"\d+"
@@ -30,6 +33,28 @@ def complete(facts: Facts, owner: str, form: str) -> str | None:
     fits = re.compile(re.escape(f"{owner}.") + form).fullmatch
     found = sorted(known for known in facts.rows if fits(known))
     return found[len(found) // 2].rpartition(".")[2] if 0 < len(found) <= _MOST else None
+
+
+def choose(request: Request, instance: Instance, name: str) -> None:
+    """
+    Record that an option completes the name of one of the methods of an object, and no other.
+
+    self.interact = getattr(self, f"_{mode}")       # with `mode="bi"`, it is the method `_bi`
+    """
+    expr = request.arguments.exprs.get(1)
+    if type(expr) is not ir.Format or len(expr.parts) != 1 or not isinstance(expr.parts[0], ir.Name | ir.Attr):
+        return
+    fits = re.compile(_of_template(expr.template, "(.+)") or "").fullmatch
+    found = fits(name)
+    for state, option in request.interp.evaluate(request.frame, request.state, expr.parts[0]) if found else ():
+        if type(option) is Const and option.source is not None and found is not None and option.value == found[1]:
+            classes = (cls for cls in request.interp.context.mro(instance.cls) if isinstance(cls, ClassValue))
+            names = (name for cls in classes for name in cls.methods if not name.startswith("__"))
+            words = {fit[1] for name in names if (fit := fits(name))}
+            methods = {
+                word: request.interp.lookup(state, instance.cls, expr.template.format(word)) or NONE for word in words
+            }
+            request.interp.context.coverage.entry(request.frame, state, request.at, DictObject(methods), option)
 
 
 def form_of(state: State, value: Value) -> str | None:
@@ -64,9 +89,9 @@ def _of_key(state: State, key: Hashable) -> str | None:
             return None
 
 
-def _of_template(template: str) -> str | None:
+def _of_template(template: str, unknown: str = _NUMBER) -> str | None:
     try:
         parts = list(Formatter().parse(template))
     except ValueError:
         return None
-    return "".join(re.escape(text) + ("" if field is None else _NUMBER) for text, field, _, _ in parts)
+    return "".join(re.escape(text) + ("" if field is None else unknown) for text, field, _, _ in parts)

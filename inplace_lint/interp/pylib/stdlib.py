@@ -32,6 +32,7 @@ from inplace_lint.interp.pylib import (
     builtins,
     constant_folding,
     dataclass_fields,
+    iterators,
     mappings,
     namespaces,
     operator_functions,
@@ -71,6 +72,7 @@ _BARS = ("tqdm", "tqdm.std", "tqdm.auto", "tqdm.notebook", "tqdm.autonotebook", 
 _AS_BUILTINS = {
     "collections.OrderedDict": "dict",
     **dict.fromkeys((f"{module}.trange" for module in _BARS), "range"),
+    **{name: name for name in (*iterators.FILTERS, "itertools.starmap")},
 }
 _PURE = frozenset({"os.path.join", "warnings.warn", "logging.getLogger", "time.time", "random.random"})
 _RANDOM = "random."

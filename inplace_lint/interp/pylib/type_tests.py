@@ -1,4 +1,4 @@
-"""What kind of thing a value is: `isinstance` and `callable`."""
+"""What kind of thing a value is: `isinstance`, `callable`, `type`, and the classes that derive from one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import collections
 import collections.abc
 import numbers
 
-from inplace_lint.domain.heap import DictObject, ListObject
+from inplace_lint.domain import traits
+from inplace_lint.domain.heap import DictObject, Instance, ListObject, Names
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
     Bound,
@@ -23,7 +24,10 @@ from inplace_lint.domain.values import (
     Value,
 )
 from inplace_lint.interp.call import enums
+from inplace_lint.interp.expr import environment
 from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.outcome import Results
+from inplace_lint.interp.pylib.request import Request
 from inplace_lint.interp.transfer import materialise
 from inplace_lint.knowledge.facts import Facts
 
@@ -179,3 +183,53 @@ def is_callable(interp: Interpreter, state: State, value: Value) -> bool | None:
             return True
         case _:
             return None
+
+
+def of_type(request: Request) -> Results:
+    """Return the class of a value; of a name, bases and attributes the class that they make."""
+    value, state = request.argument(0), request.state
+    if len(request.arguments.positional) == _MAKES_A_CLASS:
+        return _new_class(request)
+    if isinstance(value, Const):
+        return [(state, Builtin(type(value.value).__name__))]
+    inner = state.object(value) if value is not None else None
+    if isinstance(inner, Instance):
+        return [(state, inner.cls)]
+    if isinstance(inner, DictObject) and inner.default is None:
+        return [(state, Builtin("dict"))]
+    return request.unknown()
+
+
+_MAKES_A_CLASS = 3
+
+
+def _new_class(request: Request) -> Results:
+    """
+    Return the class that `type(name, bases, attributes)` makes; an unknown value if not all of these are known.
+
+    Gate = type("Gate", (nn.Module,), {"forward": lambda self, x: x.sigmoid()})
+    """
+    name, bases, attributes = request.arguments.positional
+    state, frame, scope = request.state, request.frame, request.state.object(attributes)
+    if not (isinstance(name, Const) and isinstance(bases, Tuple) and bases.exact and isinstance(scope, DictObject)):
+        return request.unknown()
+    text = str(name.value)
+    cls = ClassValue(text, text, frame.module, bases.items, frame.slice, {}, env=frame.env)
+    values = {key: value for key, value in scope.items.items() if isinstance(key, str)}
+    state.set_trait(traits.CLASS_SCOPE, (cls.slice, text, id(cls)), state.new(Names(values, {}, frame.env)))
+    return [(state, cls)]
+
+
+def of_subclasses(request: Request) -> Results:
+    """Return the classes that derive from a class directly, as `cls.__subclasses__()` does: those of its own file."""
+    base, state = request.argument(0), request.state
+    if not isinstance(base, ClassValue):
+        return request.unknown("sequence")
+    outline = request.interp.context.module(base.slice.path).outline
+    found = [
+        environment.find(request.interp, state, base.slice.path, item.name)
+        for item in outline.items
+        if item.kind == "class"
+    ]
+    derived = tuple(cls for cls in found if isinstance(cls, ClassValue) and any(one is base for one in cls.bases))
+    return [(state, Tuple(derived, exact=False))] if derived else request.unknown("sequence")
