@@ -140,6 +140,7 @@ class Write(Struct, frozen=True):
 
     `through` are those of which a call wrote a part: `x` in `x[0].add_(1)`.
     `unseen`: it changed a tensor with a history while grad mode was off, so that the tape does not contain it.
+    `steady`: grad mode was off, and the derivative of what it wrote by what was there before is 1.
     `part`: the part of the storage that it changed; None where that is unknown.
     `moved`: its tensor was given other memory (`w.data = x`), so that what else has the old memory keeps its values.
     """
@@ -154,6 +155,7 @@ class Write(Struct, frozen=True):
     through: frozenset[tuple[RefId, str]] = frozenset()
     tensor: Ref | None = None
     unseen: bool = False
+    steady: bool = False
     part: Part | None = None
     moved: bool = False
 

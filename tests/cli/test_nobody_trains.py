@@ -1,0 +1,109 @@
+"""Values for which a project asks no gradient: what calls leave out, what constructors compute, where nothing trains."""
+
+from __future__ import annotations
+
+import pytest
+
+QUIET = (0, "All checks passed! (1 more with `--assume grad`)\n", "")
+CURVES = """\
+import torch
+from torch import Tensor
+
+
+def curve(x: Tensor, density: Tensor, solvent=None):
+    if solvent is not None:
+        first = density[..., [0]]
+        density[..., 1:3] = solvent * first + (1.0 - solvent) * density[..., 1:3]
+    return torch.exp(x) * density
+"""
+FIT = """\
+from curves import curve
+
+
+def fit(x, density, target):
+    loss = (curve(x, density{}) - target).pow(2).mean()
+    loss.backward()
+"""
+
+
+@pytest.mark.parametrize(("passed", "told"), [("", False), (", target", True), (", **target", True)])
+def test_what_all_calls_leave_at_its_default_has_no_gradient(lint, folder, passed, told):
+    (folder / "pyproject.toml").write_text("")
+    (folder / "curves.py").write_text(CURVES)
+    (folder / "fit.py").write_text(FIT.format(passed))
+    found = lint("--output-format=concise", "curves.py")
+    assert ("curves.py:8:9: warning[IPL101]" in found.out) is told
+    assert told or found == QUIET
+
+
+POINTS = """\
+import torch
+from torch import nn
+
+
+class Points(nn.Module):
+    def __init__(self, points, n):
+        super().__init__()
+        table = torch.zeros(n)
+        for i in range(n):
+            table[i] = torch.pow(points[i, 0], 2)
+            table[i] = table[i] * torch.pow(points[i, 1], 2)
+        self.table = table
+        self.layer = nn.Linear(n, n)
+
+    def forward(self, x):
+        return self.layer(x) * self.table
+"""
+NET = """\
+from torch import nn
+
+from points import Points
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(2, 2)
+
+    def forward(self, x):
+        return Points(self.layer(x), 3)(x)
+"""
+
+
+def test_what_a_constructor_computes_of_its_arguments_is_in_no_loss(lint, folder):
+    (folder / "pyproject.toml").write_text("")
+    (folder / "points.py").write_text(POINTS)
+    assert lint("points.py") == QUIET
+    (folder / "net.py").write_text(NET)
+    assert "points.py:11:13: warning[IPL101]" in lint("--output-format=concise", "points.py").out
+
+
+MOVING = """\
+import torch
+from torch import nn
+
+
+class Centred(nn.Module):
+    def forward(self, data):
+        scale = torch.abs(data)
+        data -= scale.mean()
+        return data
+"""
+
+
+@pytest.mark.parametrize(
+    ("other", "told"),
+    [
+        ("import numpy\n", False),
+        ("from torch import nn\nlayer = nn.Conv1d(1, 1, 3)\n", True),
+        ("def step(loss):\n    loss.backward()\n", True),
+    ],
+)
+def test_a_module_is_not_trained_where_nothing_in_its_project_trains(lint, folder, other, told):
+    (folder / "pyproject.toml").write_text("")
+    (folder / "moving.py").write_text(MOVING)
+    assert "moving.py:8:9: warning[IPL101]" in lint("--output-format=concise", "moving.py").out
+    (folder / "other.py").write_text(other)
+    found = lint("--output-format=concise", "moving.py")
+    assert ("moving.py:8:9: warning[IPL101]" in found.out) is told
+    assert told or found == QUIET
