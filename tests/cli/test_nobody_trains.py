@@ -1,4 +1,4 @@
-"""Values for which a project asks no gradient: what calls leave out, what constructors compute, where nothing trains."""
+"""Where a project asks for no gradient: what calls leave out, what constructors compute, where nothing trains."""
 
 from __future__ import annotations
 
