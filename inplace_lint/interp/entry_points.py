@@ -327,7 +327,8 @@ def _run_method(
     ]
     # Training runs what a call of the module runs; that it runs another method too is not certain.
     found = _finish(interp, results[:PATHS_IN_ROOT], name, cls, certain=entry in {"", name})
-    found = found if entry else of_method(interp, found, name, cls)
+    returns = any(value != NONE for _, value, _ in returned)
+    found = found if entry == name else of_method(interp, found, name, cls, entry, returns=returns)
     if found and losses.are_numbers(interp, [(state, value) for state, value, _ in returned[:PATHS_IN_ROOT]]):
         found = of_number(found)
     elif found and entry == name and not _has(made, param=True):

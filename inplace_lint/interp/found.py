@@ -141,15 +141,27 @@ def named(interp: Interpreter, item: Definition, found: list[Found]) -> list[Fou
     return [_asked(interp, one, entry) if asked else one for one, asked in zip(found, rests, strict=True)]
 
 
-def of_method(interp: Interpreter, found: list[Found], name: str, cls: ClassValue) -> list[Found]:
+def of_method(
+    interp: Interpreter, found: list[Found], name: str, cls: ClassValue, entry: str, *, returns: bool
+) -> list[Found]:
     """
-    Return what a method of a class was found to do whose objects are not called, with its name.
+    Return what a method was found to do that a call of its object does not run, with who trains through it.
 
-    All calls of it may run in evaluation. Of a module, somebody has to be seen who trains through it.
+    If objects of its class are not called, all calls of it may run in evaluation: of a module, somebody has to be seen
+    who trains. If they are called, and it `returns` nothing but writes parameters, it is a step: what the object keeps
+    of an earlier call has been trained through before.
     """
+    if entry:
+        nobody = Asks(interp.context.path, "")
+        return found if returns else [replace(one, entry=nobody) if _is_own_step(one.event) else one for one in found]
     whole = f"{cls.name}.{name}" if interp.context.is_module(cls) is not None else None
     anybody = Asks(interp.context.path, whole, method=name, owner=cls.name)
     return [replace(one, entry=anybody) if gradients.is_assumed(one.event) else one for one in found]
+
+
+def _is_own_step(event: Event) -> bool:
+    """Check whether an event is a write of a parameter before a backward that the program itself does not run."""
+    return _is_stepped(event) and isinstance(event, Stale) and event.backward is None
 
 
 def of_number(found: list[Found]) -> list[Found]:
