@@ -133,11 +133,13 @@ def _is_refused_alone(event: Event) -> bool:
 def named(interp: Interpreter, item: Definition, found: list[Found]) -> list[Found]:
     """Return what an entry point found, with its name where only a caller, or nobody, can ask for a gradient."""
     found = [replace(one, event=gradients.supposed(interp, one.event)) for one in found]
-    is_function = item.kind == "function"
-    rests = [gradients.is_assumed(one.event) or (is_function and gradients.is_passed_on(one.event)) for one in found]
-    if not any(rests):
+    passed = [gradients.is_passed_on(one.event) for one in found]
+    rests = [gradients.is_assumed(one.event) for one in found]
+    if not any(rests) and not any(passed):
         return found
-    entry = Asks(interp.context.path, item.name) if gradients.is_plain(interp, item) else None
+    plain = gradients.is_plain(interp, item)
+    rests = [assumed or (plain and through) for assumed, through in zip(rests, passed, strict=True)]
+    entry = Asks(interp.context.path, item.name) if plain else None
     return [_asked(interp, one, entry) if asked else one for one, asked in zip(found, rests, strict=True)]
 
 

@@ -107,3 +107,67 @@ def test_a_module_is_not_trained_where_nothing_in_its_project_trains(lint, folde
     found = lint("--output-format=concise", "moving.py")
     assert ("moving.py:8:9: warning[IPL101]" in found.out) is told
     assert told or found == QUIET
+
+
+ROTATED = """\
+import torch
+from rotations import rotate
+
+
+class Rotated:
+    def encode(self, x):
+        padded, bound = torch.zeros(8), torch.norm(x)
+        for _ in range(2):
+            padded[:] = 0
+            padded[:4] = x
+            padded = rotate(padded)
+            clipped = torch.clamp(padded, min=-bound, max=bound)
+            x = x - clipped[:4]
+        return x
+"""
+
+
+def test_that_a_call_passes_a_gradient_on_is_asked_about_where_a_plain_class_is_run_alone(lint, folder):
+    (folder / "pyproject.toml").write_text("")
+    (folder / "rotated.py").write_text(ROTATED)
+    assert lint("rotated.py") == QUIET
+    (folder / "step.py").write_text(
+        "from rotated import Rotated\n\n\ndef step(x):\n    Rotated().encode(x).sum().backward()\n"
+    )
+    assert "rotated.py:9:13: warning[IPL101]" in lint("--output-format=concise", "rotated.py").out
+
+
+BOOSTED = """\
+import torch
+from torch import nn
+
+
+class Boosted(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.last = nn.Linear(3, 3), nn.Linear(3, 1)
+
+    def forward(self, x):
+        self.out = self.last(self.first(x))
+        self.out.retain_grad()
+        return self.out
+
+    @torch.no_grad()
+    def boost(self):
+        self.last.weight -= 0.1 * self.out.grad.mean()
+        return {}
+
+
+def fit(model, batches):
+    for x in batches:
+        model(x).sum().backward()
+        model.boost()
+"""
+
+
+@pytest.mark.parametrize(("returned", "told"), [("None", False), ("self.out", True)])
+def test_a_step_of_its_own_that_returns_nothing_comes_after_backward(lint, folder, returned, told):
+    (folder / "boosted.py").write_text(BOOSTED.format(returned))
+    found = lint("--output-format=concise", "boosted.py")
+    assert ("boosted.py:17:9: warning[IPL103]" in found.out) is told
+    assert told or found == QUIET
