@@ -260,8 +260,8 @@ def _surprises(call: Call, write: Write, env: RefId, name: str) -> bool:
     through = {
         variable
         for owner, variable in write.names
-        if owner == env and (hidden or not (_is_turn(call.state, env, variable, write) or _lists(call, variable, name)))
+        if owner == env and (hidden or not _is_turn(call.state, env, variable, write))
     }
-    if not through:
-        return False
-    return name not in through or hidden
+    if hidden or name in through:
+        return hidden and bool(through)
+    return not all(_lists(call, variable, name) for variable in through)
