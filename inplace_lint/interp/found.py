@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from inplace_lint.core.event import Event, Failure, Refused, Stale
+from inplace_lint.core.event import Carried, Event, Failure, Refused, Stale
 from inplace_lint.core.finding import Asks
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import ClassValue
@@ -181,12 +181,15 @@ def of_stateless(interp: Interpreter, found: list[Found], name: str, *, buffers:
     """
     Return what a call of a module without parameters was found to do, with the name of its class.
 
-    Such a module may as well prepare data, with or without `buffers`. One that calls an unknown one may have its
-    parameters.
+    Such a module may as well prepare data, with or without `buffers`, or keep what was computed before, to infer. One
+    that calls an unknown one may have its parameters.
     """
     users = Asks(interp.context.path, name, buffers=buffers)
     asked = [gradients.is_assumed(one.event) and not gradients.is_passed_on(one.event) for one in found]
-    return [replace(one, entry=users) if asks else one for one, asks in zip(found, asked, strict=True)]
+    return [
+        replace(one, entry=replace(users, again=buffers and isinstance(one.event, Carried))) if asks else one
+        for one, asks in zip(found, asked, strict=True)
+    ]
 
 
 def _asked(interp: Interpreter, one: Found, entry: Asks | None) -> Found:
@@ -198,5 +201,5 @@ def _asked(interp: Interpreter, one: Found, entry: Asks | None) -> Found:
     own = one.entry or asks
     if asks is None or own is None:
         return one
-    asks = replace(asks, given=given, method=own.method, owner=own.owner, number=own.number, ran=own.ran)
+    asks = replace(own, name=asks.name, path=asks.path, records=asks.records, given=given)
     return replace(one, entry=asks)

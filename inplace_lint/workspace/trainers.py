@@ -58,6 +58,8 @@ class Trainers:
             return False
         owner, _, name = (asks.name or "").rpartition(".")
         method = (asks.path, owner, name) if owner else (asks.path, asks.owner, asks.method)
+        if asks.again:
+            return any(self._parameters.is_trained((one.path, one.function, one.param)) for one in asks.given)
         if asks.buffers:
             return not any(self._is_fed_other(asks, given) for given in asks.given)
         if asks.ran:

@@ -171,3 +171,56 @@ def test_a_step_of_its_own_that_returns_nothing_comes_after_backward(lint, folde
     found = lint("--output-format=concise", "boosted.py")
     assert ("boosted.py:17:9: warning[IPL103]" in found.out) is told
     assert told or found == QUIET
+
+
+CACHE = """\
+import torch
+from torch import nn
+
+
+class Cache(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("keys", torch.zeros(4, 3))
+
+    def forward(self, key, position):
+        self.keys[position] = key.exp()
+        return self.keys * 2
+"""
+DECODER = """\
+from cache import Cache
+
+
+class Decoder:
+    def __init__(self):
+        self.cache = Cache()
+
+    def decode(self, x):
+        return self.cache(x, 0)
+"""
+ATTENTION = """\
+from cache import Cache
+from torch import nn
+
+
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.project = nn.Linear(3, 3)
+        self.cache = Cache()
+
+    def forward(self, x):
+        return self.cache(self.project(x), 0)
+"""
+
+
+@pytest.mark.parametrize(("user", "told"), [(DECODER, False), (ATTENTION, True)])
+def test_what_a_module_without_parameters_keeps_is_to_infer_unless_a_call_passes_what_is_trained(
+    lint, folder, user, told
+):
+    (folder / "cache.py").write_text(CACHE)
+    assert lint("cache.py") == QUIET
+    (folder / "user.py").write_text(user)
+    found = lint("--output-format=concise", "cache.py")
+    assert ("[IPL104]" in found.out) is told
+    assert told or found == QUIET
