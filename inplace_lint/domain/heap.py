@@ -165,7 +165,8 @@ class Save(Struct, frozen=True):
     A tensor that a node keeps for backward, with the version that it had.
 
     Backward compares the version if it is `checked`, and uses the value if it is `used`, which `supposes` assumptions.
-    `again`: the tensor is not kept; a function that backward runs again reads it once more. `asks`: the nodes of the
+    `again`: the tensor is not kept; a function that backward runs again reads it once more. `view`: it is a view of
+    another tensor, whose memory it keeps where that is given other memory. `asks`: the nodes of the
     operand that has to require grad for the tensor to be kept, if that alone is not known.
     """
 
@@ -179,6 +180,7 @@ class Save(Struct, frozen=True):
     used: bool = True
     again: bool = False
     supposes: frozenset[str] = frozenset()
+    view: bool = False
     asks: tuple[NodeId, ...] = ()
 
 
