@@ -195,7 +195,7 @@ def of_stateless(interp: Interpreter, found: list[Found], name: str, *, buffers:
 def _asked(interp: Interpreter, one: Found, entry: Asks | None) -> Found:
     """Return what was found with who can ask for the gradient that it assumes."""
     path, given = interp.context.path, gradients.given(interp, one.event)
-    if gradients.by_nobody(one.event):
+    if gradients.by_nobody(one.event) or (not given and gradients.is_of_constructor(interp, one.event)):
         return replace(one, entry=Asks(path, ""))
     asks = entry or one.entry or (Asks(path, None) if given else None)
     own = one.entry or asks

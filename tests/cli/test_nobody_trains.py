@@ -78,6 +78,32 @@ def test_what_a_constructor_computes_of_its_arguments_is_in_no_loss(lint, folder
     assert "points.py:11:13: warning[IPL101]" in lint("--output-format=concise", "points.py").out
 
 
+TRAIT = """\
+import torch
+from torch import nn
+
+
+class Trait(nn.Module):
+    def __init__(self, founders, effects):
+        super().__init__()
+        self.founders, self.effects = founders, torch.rand(3)
+        self.intercept = self.scaled()
+
+    def scaled(self):
+        values = self.founders.dosages() @ self.effects
+        self.effects *= 1 / values.std()
+        return values.mean()
+
+    def forward(self, x):
+        return x @ self.effects - self.intercept
+"""
+
+
+def test_what_a_constructor_keeps_and_overwrites_is_older_than_any_loss(lint, folder):
+    (folder / "trait.py").write_text(TRAIT)
+    assert lint("trait.py") == QUIET
+
+
 MOVING = """\
 import torch
 from torch import nn
