@@ -152,7 +152,8 @@ class Asks(Struct, frozen=True):
     method, of the class `owner`, that was run alone, where nobody can ask through it if all calls of it run in
     evaluation, or lead to no training. `number`: the method returns one number, such as a loss.
     `ran`: what was run alone trains parameters itself, and the question is who trains through what it returns.
-    `buffers`: it is a call of a module that has them and no parameters, and the question is what it is called on.
+    `buffers`: it is a call of a module that has them and no parameters, and the question is what it is called on; where
+    it would fail at the second step (`again`), a call has to be seen.
     """
 
     path: str
@@ -164,6 +165,7 @@ class Asks(Struct, frozen=True):
     number: bool = False
     ran: bool = False
     buffers: bool = False
+    again: bool = False
 
 
 class Finding(Struct, frozen=True):

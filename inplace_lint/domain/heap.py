@@ -140,6 +140,7 @@ class Write(Struct, frozen=True):
 
     `through` are those of which a call wrote a part: `x` in `x[0].add_(1)`.
     `unseen`: it changed a tensor with a history while grad mode was off, so that the tape does not contain it.
+    `steady`: grad mode was off, and the derivative of what it wrote by what was there before is 1.
     `part`: the part of the storage that it changed; None where that is unknown.
     `moved`: its tensor was given other memory (`w.data = x`), so that what else has the old memory keeps its values.
     """
@@ -154,6 +155,7 @@ class Write(Struct, frozen=True):
     through: frozenset[tuple[RefId, str]] = frozenset()
     tensor: Ref | None = None
     unseen: bool = False
+    steady: bool = False
     part: Part | None = None
     moved: bool = False
 
@@ -163,7 +165,8 @@ class Save(Struct, frozen=True):
     A tensor that a node keeps for backward, with the version that it had.
 
     Backward compares the version if it is `checked`, and uses the value if it is `used`, which `supposes` assumptions.
-    `again`: the tensor is not kept; a function that backward runs again reads it once more. `asks`: the nodes of the
+    `again`: the tensor is not kept; a function that backward runs again reads it once more. `view`: it is a view of
+    another tensor, whose memory it keeps where that is given other memory. `asks`: the nodes of the
     operand that has to require grad for the tensor to be kept, if that alone is not known.
     """
 
@@ -177,6 +180,7 @@ class Save(Struct, frozen=True):
     used: bool = True
     again: bool = False
     supposes: frozenset[str] = frozenset()
+    view: bool = False
     asks: tuple[NodeId, ...] = ()
 
 

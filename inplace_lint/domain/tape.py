@@ -282,7 +282,7 @@ def breach(
 ) -> Stale | Untracked | Recomputed | None:
     """Return the event for a saved tensor that was written since, with the first such write; None if it is intact."""
     storage = state.storages[save.storage]
-    later = [write for write in storage.writes if write.clock > save.clock]
+    later = [write for write in storage.writes if write.clock > save.clock and not (write.moved and save.view)]
     counted = [write for write in later if write.counted]
     if storage.version != save.version and counted and save.checked:
         write = _clearest(counted)

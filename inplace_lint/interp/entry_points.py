@@ -339,15 +339,18 @@ def _run_method(
     ]
     # Training runs what a call of the module runs; that it runs another method too is not certain.
     found = _finish(interp, results[:PATHS_IN_ROOT], name, cls, certain=entry in {"", name})
-    found = found if entry else of_method(interp, found, name, cls)
-    if found and losses.are_numbers(interp, [(state, value) for state, value, _ in returned[:PATHS_IN_ROOT]]):
-        found = of_number(found)
-    elif found and entry == name and not _has(made, param=True):
-        found = of_stateless(interp, found, cls.name, buffers=_has(made, param=False))
+    returns = any(value != NONE for _, value, _ in returned)
+    found = found if entry == name else of_method(interp, found, name, cls, entry, returns=returns)
+    number = bool(found) and losses.are_numbers(
+        interp, [(state, value) for state, value, _ in returned[:PATHS_IN_ROOT]]
+    )
+    found = of_number(found) if number else found
     if entry == name:
         found.extend(second_step.run(interp, frame, made[0][0], left, cls, name))
     elif not entry:
         found.extend(second_step.keep(interp, frame, made[0][0], left[:1], cls, name))
+    if found and entry == name and not number and not _has(made, param=True):
+        found = of_stateless(interp, found, cls.name, buffers=_has(made, param=False))
     return found
 
 

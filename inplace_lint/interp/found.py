@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from inplace_lint.core.event import Event, Failure, Refused, Stale
+from inplace_lint.core.event import Carried, Event, Failure, Refused, Stale
 from inplace_lint.core.finding import Asks
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import ClassValue
@@ -133,23 +133,37 @@ def _is_refused_alone(event: Event) -> bool:
 def named(interp: Interpreter, item: Definition, found: list[Found]) -> list[Found]:
     """Return what an entry point found, with its name where only a caller, or nobody, can ask for a gradient."""
     found = [replace(one, event=gradients.supposed(interp, one.event)) for one in found]
-    is_function = item.kind == "function"
-    rests = [gradients.is_assumed(one.event) or (is_function and gradients.is_passed_on(one.event)) for one in found]
-    if not any(rests):
+    passed = [gradients.is_passed_on(one.event) for one in found]
+    rests = [gradients.is_assumed(one.event) for one in found]
+    if not any(rests) and not any(passed):
         return found
-    entry = Asks(interp.context.path, item.name) if gradients.is_plain(interp, item) else None
+    plain = gradients.is_plain(interp, item)
+    rests = [assumed or (plain and through) for assumed, through in zip(rests, passed, strict=True)]
+    entry = Asks(interp.context.path, item.name) if plain else None
     return [_asked(interp, one, entry) if asked else one for one, asked in zip(found, rests, strict=True)]
 
 
-def of_method(interp: Interpreter, found: list[Found], name: str, cls: ClassValue) -> list[Found]:
+def of_method(
+    interp: Interpreter, found: list[Found], name: str, cls: ClassValue, entry: str, *, returns: bool
+) -> list[Found]:
     """
-    Return what a method of a class was found to do whose objects are not called, with its name.
+    Return what a method was found to do that a call of its object does not run, with who trains through it.
 
-    All calls of it may run in evaluation. Of a module, somebody has to be seen who trains through it.
+    If objects of its class are not called, all calls of it may run in evaluation: of a module, somebody has to be seen
+    who trains. If they are called, and it `returns` nothing but writes parameters, it is a step: what the object keeps
+    of an earlier call has been trained through before.
     """
+    if entry:
+        nobody = Asks(interp.context.path, "")
+        return found if returns else [replace(one, entry=nobody) if _is_own_step(one.event) else one for one in found]
     whole = f"{cls.name}.{name}" if interp.context.is_module(cls) is not None else None
     anybody = Asks(interp.context.path, whole, method=name, owner=cls.name)
     return [replace(one, entry=anybody) if gradients.is_assumed(one.event) else one for one in found]
+
+
+def _is_own_step(event: Event) -> bool:
+    """Check whether an event is a write of a parameter before a backward that the program itself does not run."""
+    return _is_stepped(event) and isinstance(event, Stale) and event.backward is None
 
 
 def of_number(found: list[Found]) -> list[Found]:
@@ -167,22 +181,25 @@ def of_stateless(interp: Interpreter, found: list[Found], name: str, *, buffers:
     """
     Return what a call of a module without parameters was found to do, with the name of its class.
 
-    Such a module may as well prepare data, with or without `buffers`. One that calls an unknown one may have its
-    parameters.
+    Such a module may as well prepare data, with or without `buffers`, or keep what was computed before, to infer. One
+    that calls an unknown one may have its parameters.
     """
     users = Asks(interp.context.path, name, buffers=buffers)
     asked = [gradients.is_assumed(one.event) and not gradients.is_passed_on(one.event) for one in found]
-    return [replace(one, entry=users) if asks else one for one, asks in zip(found, asked, strict=True)]
+    return [
+        replace(one, entry=replace(users, again=buffers and isinstance(one.event, Carried))) if asks else one
+        for one, asks in zip(found, asked, strict=True)
+    ]
 
 
 def _asked(interp: Interpreter, one: Found, entry: Asks | None) -> Found:
     """Return what was found with who can ask for the gradient that it assumes."""
     path, given = interp.context.path, gradients.given(interp, one.event)
-    if gradients.by_nobody(one.event):
+    if gradients.by_nobody(one.event) or (not given and gradients.is_of_constructor(interp, one.event)):
         return replace(one, entry=Asks(path, ""))
     asks = entry or one.entry or (Asks(path, None) if given else None)
     own = one.entry or asks
     if asks is None or own is None:
         return one
-    asks = replace(asks, given=given, method=own.method, owner=own.owner, number=own.number, ran=own.ran)
+    asks = replace(own, name=asks.name, path=asks.path, records=asks.records, given=given)
     return replace(one, entry=asks)

@@ -190,6 +190,26 @@ def by_nobody(event: Event) -> bool:
     return any(isinstance(known, Assumption) and known.of == NOBODY for known in event.assumptions)
 
 
+def is_of_constructor(interp: Interpreter, event: Event) -> bool:
+    """
+    Check whether a constructor both kept and overwrote what an event assumes a gradient for.
+
+    It did so before any loss, and the first backward that went there would use it up.
+    """
+    if not isinstance(event, Stale) or event.backward is not None:
+        return False
+    return all(_is_in_constructor(interp, touch.site) for touch in (event.save, event.write))
+
+
+def _is_in_constructor(interp: Interpreter, site: Site | None) -> bool:
+    while site is not None:
+        known = interp.context.definition_at(site.place.slice)
+        if known is not None and known.name == "__init__":
+            return True
+        site = site.caller
+    return False
+
+
 def is_plain(interp: Interpreter, item: Definition) -> bool:
     """
     Check whether an item is a function, or a class that has nothing from a framework: a call of it need not be trained.

@@ -15,12 +15,15 @@ trains through what runs in evaluation only.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from typing import Any
 
 from inplace_lint.core.finding import Asks, Given
 from inplace_lint.core.remembered import remembered
 from inplace_lint.effects.summary import Definition, Outline
-from inplace_lint.knowledge.facts import framework, frameworks
+from inplace_lint.knowledge.facts import framework, frameworks, tables
 from inplace_lint.workspace.evaluation import Evaluation, Trees, trained
 from inplace_lint.workspace.import_graph import Graph
 from inplace_lint.workspace.training.fields import ROWS, data_sets
@@ -32,6 +35,7 @@ from inplace_lint.workspace.training.recorded import Recorded
 Target = tuple[str, str]  # the path of a file, and a name that it binds at its top level
 _MOST = 64  # definitions that are looked at for one function
 _ASKING = frozenset({"backward", "autograd.grad"})
+_OF_PARAMETERS = frozenset({"parameter", "layer_parameter", "optimizer"})
 _SEEN = frozenset({Lead.TRAINING, Lead.UNSEEN})
 _WHOLE = frozenset({"", "*"})
 
@@ -49,10 +53,12 @@ class Trainers:
 
     def ask(self, asks: Asks) -> bool:
         """Check whether something in the project may ask for a gradient; for none of what calls pass data for."""
-        if any(self._is_data(given) or self._is_unrecorded(given) for given in asks.given):
+        if any(any(one(given) for one in (self._is_data, self._is_unrecorded, self._is_kept)) for given in asks.given):
             return False
         owner, _, name = (asks.name or "").rpartition(".")
         method = (asks.path, owner, name) if owner else (asks.path, asks.owner, asks.method)
+        if asks.again:
+            return any(self._parameters.is_trained((one.path, one.function, one.param)) for one in asks.given)
         if asks.buffers:
             return not any(self._is_fed_other(asks, given) for given in asks.given)
         if asks.ran:
@@ -66,12 +72,23 @@ class Trainers:
         if given.function and "." not in given.function and self._evaluation.is_searched(given.path):
             return False  # a function that is looked up by its name: not all its calls are seen
         part = given.path, given.function, given.param
+        if self._parameters.is_left_out(part):
+            return True
         return self._parameters.is_data(part) or all(self._parameters.is_data(part, key) for key in given.keys)
 
     def _is_unrecorded(self, given: Given) -> bool:
         """Check whether a parameter is one of the call of a class's objects, which the project never records."""
         owner, _, name = given.function.rpartition(".")
         return name in trained() and self._recorded.never(given.path, owner)
+
+    def _is_kept(self, given: Given) -> bool:
+        """
+        Check whether a parameter is one of a constructor, and no call passes something that is trained for it.
+
+        What a constructor computes of it is older than any loss, and what is kept of it would be used up by the first.
+        """
+        is_built = given.function.rpartition(".")[2] == "__init__"
+        return is_built and self._parameters.is_trained((given.path, given.function, given.param)) is not True
 
     def _is_fed_other(self, asks: Asks, given: Given) -> bool:
         """Check whether calls of the objects of a class are seen, and none passes what something trained returns."""
@@ -154,8 +171,19 @@ class Trainers:
         return False
 
     def _stands_alone(self, path: str, name: str) -> bool:
-        """Check whether a name is that of a module, in a file from which nothing in the project imports."""
-        return any(map(is_module, self._items(path, name))) and not self.graph.users(path)
+        """
+        Check whether a name is that of a module, in a file from which nothing in the project imports.
+
+        Nobody trains it in a project of several files that has no layer, no parameter and no gradient.
+        """
+        is_alone = any(map(is_module, self._items(path, name))) and not self.graph.users(path)
+        return is_alone and self._is_of_training(path)
+
+    @remembered
+    def _is_of_training(self, path: str) -> bool:
+        """Check whether a file is the only one of its project, or one of these has a word that only training has."""
+        known = self.graph.mentioning(path, "")
+        return len(known) == 1 or any(map(_training().search, map(self.graph.text, known)))
 
     def _is_class(self, target: Target) -> bool:
         return any(item.kind == "class" for item in self._items(*target))
@@ -195,6 +223,25 @@ class Trainers:
     def _outline(self, path: str) -> Outline | None:
         module = self.graph.project().module(path)
         return None if module is None else module.outline
+
+
+@cache
+def _training() -> re.Pattern[bytes]:
+    """Return the words of networks and of programs that train: of gradients, parameters, optimizers and layers."""
+    words = {word.rpartition(".")[2] for word in _ASKING}
+    for name in frameworks():
+        known = framework(name)
+        words.update((known.requires_grad, *(one.rpartition(".")[2] for one in known.trained)))
+        rows = tables(name).rows.items()
+        words.update(op.rpartition(".")[2] for op, forms in rows if any(map(_is_of_networks, forms)))
+    return re.compile(rb"\b(?:" + b"|".join(word.encode() for word in sorted(words)) + rb")\b")
+
+
+def _is_of_networks(form: Mapping[str, Any]) -> bool:
+    """Check whether a row is that of a parameter, an optimizer, or a layer that has parameters or keeps the shape."""
+    shapes = (one.get("shape", "") for one in form.get("returns", ()))
+    is_layer = "init" in form and ("state" in form or any(shape.startswith("like(") for shape in shapes))
+    return is_layer or form.get("act") in _OF_PARAMETERS
 
 
 def _asks_anywhere(item: Definition) -> bool:

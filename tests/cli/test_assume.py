@@ -712,6 +712,7 @@ def test_a_module_without_parameters_that_is_used_but_by_no_module_is_counted_an
     act = "import torch\nfrom torch import nn\n\n\nclass Act(nn.Module):\n    def forward(self, x):\n"
     act += "        y = x.exp()\n        y += 1\n        return y\n"
     (tree / "act.py").write_text(act)
+    (tree / "step.py").write_text(STEP)
     assert "act.py:8:9: warning[IPL101]" in lint("--output-format=concise", "act.py").out  # nobody is in sight
     (tree / "data.py").write_text("from act import Act\n\n\ndef prepare(x):\n    return Act()(x)\n")
     assert lint("act.py")[:2] == QUIET[:2]

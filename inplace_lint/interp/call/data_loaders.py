@@ -7,10 +7,12 @@ Data loaders: a loop over one asks the data set of the program for items, and jo
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, ListObject
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, ClassValue, Ref, Sym, Tuple, Value
+from inplace_lint.domain.values import NONE, ClassValue, Dotted, Ref, Sym, Tuple, Value
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.fuel import UNKNOWN_TURNS
 from inplace_lint.interp.interpreter import Interpreter
@@ -37,6 +39,20 @@ def note(results: Results, stack: str, arguments: Arguments) -> None:
         ):
             loader = traits.Loader(dataset, stack if batched else "", arguments.named("collate_fn") or NONE)
             state.set_trait(traits.LOADER, made.id, loader)
+
+
+def yielded(interp: Interpreter, state: State, cls: Value, items: Sequence[Value]) -> None:
+    """Remember that no gradient comes to what an object yields whose class derives from a framework's loaders."""
+    unknown = [item for item in items if isinstance(item, Sym)]
+    bases = interp.context.mro(cls) if unknown and isinstance(cls, ClassValue) else ()
+    if any(isinstance(base, Dotted) and _is_loader(interp, base.name) for base in bases):
+        for item in unknown:
+            state.set_trait(traits.NO_GRADIENT, item.id, True)
+
+
+def _is_loader(interp: Interpreter, name: str) -> bool:
+    facts = interp.context.facts_of(name)
+    return facts is not None and facts.canonical(name) in facts.framework.loaders
 
 
 def batches(interp: Interpreter, frame: Frame, state: State, value: Value, at: int) -> Items | None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from inplace_lint.core.event import Site, Spelling
 from inplace_lint.core.span import Slice
-from inplace_lint.domain import origins
+from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import Names, Write
 from inplace_lint.domain.id_renaming import links_of
 from inplace_lint.domain.values import Const, Ref, Sym
@@ -118,8 +118,9 @@ def _is_parameter(frame: Frame, variable: Variable) -> bool:
 
 
 def _is_stored(state: State, ref: Ref) -> bool:
-    """Check whether anything but variables holds an object: an attribute, a container."""
-    return any(ref in links_of(thing) for thing in state.heap.values() if not isinstance(thing, Names))
+    """Check whether anything but variables holds an object: an attribute, a container, also an unknown one."""
+    held = any(ref in links_of(thing) for thing in state.heap.values() if not isinstance(thing, Names))
+    return held or any(value == ref for _, items in state.all_traits(traits.ITEMS) for _, value in items)
 
 
 def _is_of_unknown(state: State, variable: Variable) -> bool:

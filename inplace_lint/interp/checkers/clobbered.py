@@ -34,6 +34,7 @@ from inplace_lint.interp.frame import text_of
 from inplace_lint.interp.transfer import lazy_view_history
 from inplace_lint.interp.transfer.index import is_constant, takes_all
 from inplace_lint.ir import nodes as ir
+from inplace_lint.ir.scopes import names_of
 from inplace_lint.ir.walk import walk
 from inplace_lint.knowledge.words import Moves, Result
 
@@ -239,6 +240,18 @@ def _is_turn(state: State, env: RefId, name: str, write: Write) -> bool:
     return ref is not None and state.trait(traits.BOUND_BY_LOOP, (env, name, ref)) is not None
 
 
+def _lists(call: Call, variable: str, name: str) -> bool:
+    """Check whether a loop of this function binds a variable to what is written down for it: `for p in (w, b)`."""
+    function = call.frame.closure.function if call.frame.closure is not None else None
+    loops = (node for node in walk(function.body) if type(node) is ir.For) if function is not None else ()
+    return any(
+        variable in names_of(loop.target) and any(type(item) is ir.Name and item.id == name for item in part.items)
+        for loop in loops
+        for part in walk(loop.iter)
+        if type(part) is ir.Sequence
+    )
+
+
 def _surprises(call: Call, write: Write, env: RefId, name: str) -> bool:
     """Check whether the code that reads `name` does not show this write."""
     if write.touch.part in call.facts.framework.names:
@@ -249,6 +262,6 @@ def _surprises(call: Call, write: Write, env: RefId, name: str) -> bool:
         for owner, variable in write.names
         if owner == env and (hidden or not _is_turn(call.state, env, variable, write))
     }
-    if not through:
-        return False
-    return name not in through or hidden
+    if hidden or name in through:
+        return hidden and bool(through)
+    return not all(_lists(call, variable, name) for variable in through)

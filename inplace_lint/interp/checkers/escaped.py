@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from inplace_lint.core.event import Escaped, Performed, Site, Spelling, Touch
 from inplace_lint.domain.heap import Names, Tensor, Write
 from inplace_lint.domain.values import Ref, RefId
+from inplace_lint.effects.write_evidence import is_writing
 from inplace_lint.interp.frame import Frame, text_of
 from inplace_lint.ir import next_use, only_written
 from inplace_lint.ir import nodes as ir
@@ -63,7 +64,7 @@ def check_read(call: Call, part: str, expr: ir.Name, tensor: Tensor, known: Writ
     body = (
         frame.closure.function.body if frame.closure is not None else call.interp.context.code(inner.place.slice).body
     )
-    if frame.closure is not None and next_use.drops(body, call.at):
+    if frame.closure is not None and (next_use.drops(body, call.at) or _changes(frame.closure.function.body, expr.id)):
         return
     beside = _is_beside_itself(call, part, tensor)
     lost = _is_set_here(call, tensor, name)
@@ -74,6 +75,19 @@ def check_read(call: Call, part: str, expr: ir.Name, tensor: Tensor, known: Writ
     assumptions = state.assumptions | known.assumptions
     event = Escaped(call.facts.framework.name, known.touch, expr.id, call.touch(part, expr, tensor), assumptions)
     state.report(event)
+
+
+def _changes(body: Sequence[ir.Stmt], name: str) -> bool:
+    """Check whether a function itself changes what a variable holds in place, as a whole: it is a state to it."""
+    for node in walk(body):
+        match node:
+            case ir.AugAssign(target=ir.Name(id=known)) if known == name:
+                return True
+            case ir.Call(func=ir.Attr(value=ir.Name(id=known), name=method)) if known == name and is_writing(method):
+                return True
+            case _:
+                pass
+    return False
 
 
 def is_told(

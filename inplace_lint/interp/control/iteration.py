@@ -50,14 +50,16 @@ def _of_object(interp: Interpreter, frame: Frame, state: State, value: Value, ex
             maps = module_containers.maps(interp, state, instance)
             children = module_containers.keys(state, instance) if maps else [child for _, child in inner.pairs]
             return Items(tuple(children), inner.exact)
-        case Instance():
+        case Instance() as instance:
             own = interp.special_method(frame, state, value, "__iter__", (), at)
             if own is None or not own or isinstance(state.object(own[0][1]), Instance):
                 return Items((), exact=False)
             # IMPRECISE: an iteration with several outcomes is followed on its first one.
             if own[0][0] is not state:
                 state.become(own[0][0])
-            return items_of(interp, frame, state, own[0][1], expr, at)
+            found = items_of(interp, frame, state, own[0][1], expr, at)
+            data_loaders.yielded(interp, state, instance.cls, found.items)
+            return found
         case _:
             return Items((), exact=False)
 

@@ -47,7 +47,9 @@ def save_of(
     state = call.state
     version, touch = state.storages[tensor.storage].version, call.touch(part, expr, tensor)
     compares = state.modes.compares and tensor.counted
-    save = Save(tensor.storage, version, touch, state.clock, assumed, tensor.doubt, compares)
+    save = Save(
+        tensor.storage, version, touch, state.clock, assumed, tensor.doubt, compares, view=tensor.base is not None
+    )
     asks = () if guard is None else _asks(call, guard)
     return replace(save, asks=asks) if asks else save
 

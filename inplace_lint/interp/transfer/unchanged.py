@@ -19,6 +19,7 @@ from inplace_lint.domain.values import Const, Dotted, Sym, Value
 from inplace_lint.interp.frame import text_of
 from inplace_lint.ir import nodes as ir
 from inplace_lint.ir.walk import walk
+from inplace_lint.knowledge.guard import holds
 from inplace_lint.knowledge.words import ShapeRule
 
 if TYPE_CHECKING:
@@ -53,6 +54,20 @@ def _was_nudged(call: Call) -> bool:
     if tensor is None or known is None or not known.nudge:
         return False
     return known.clock == call.state.storages[tensor.storage].writes[-1].clock
+
+
+def keeps_slope(call: Call, part: str) -> bool:
+    """
+    Check whether a write changes values by what has no gradient: it hands on that of the result, all of it.
+
+    Of an augmented assignment to an item, what puts the item back changes what the operator before it did.
+    """
+    if call.spelled is Spelling.AGAIN:
+        given = (one for name in call.binding.given - {part} for _, one in call.binding.tensors(name))
+        return any(one.steady for tensor in given for one in call.state.storages[tensor.storage].writes[-1:])
+    hands = {one.of for one in call.binding.op.hands if not one.expanded and holds(one.condition, call.binding)}
+    others = call.binding.given - {part}
+    return part in hands and not any(one.rg for name in others for _, one in call.binding.tensors(name))
 
 
 def _exchanges_nothing(call: Call) -> bool:

@@ -317,6 +317,7 @@ def _bump(call: Call, fact: WriteFact, ref: Ref, tensor: Tensor) -> None:
     alone = value is not None and call.state.ref(value) == ref  # not an item of a list: then the variable is the list
     if call.binding.op.history == "broken" and not tensor.counted:
         return  # `x.data.set_()` gives other memory to the alias: `x` keeps its own, and its version
+    steady = call.state.modes.grad is False and unchanged.keeps_slope(call, fact.to)
     write = Write(
         touch=call.touch(fact.to, expr, tensor),
         version=0,
@@ -327,7 +328,8 @@ def _bump(call: Call, fact: WriteFact, ref: Ref, tensor: Tensor) -> None:
         names=_names(call, expr, ref) if alone and not unchanged.keeps_values(call) else frozenset(),
         through=call.frame.variables(_whole(expr)) if call.spelled is Spelling.CALL else frozenset(),
         tensor=ref,
-        unseen=_is_unseen(call, tensor),
+        unseen=not steady and _is_unseen(call, tensor),
+        steady=steady,
         part=overlap.step(call, fact.moves, tensor) if fact.moves else tensor.part,
     )
     if write.touch.spelled is Spelling.ITEM and not fact.moves:

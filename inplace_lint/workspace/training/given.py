@@ -94,6 +94,16 @@ class Parameters(Struct, dict=True):
         return Passed.TRAINED in self._kinds(part, "") if self._passed(part) else None
 
     @remembered
+    def is_left_out(self, part: _Part) -> bool:
+        """Check whether a parameter has a default, and calls are seen, all of which leave it at that."""
+        path, qualname, param = part
+        function, place = _find(self._tree(path), qualname), self._place(part)
+        if function is None or place is None or param not in _optional(function) or self._passed(part):
+            return False
+        calls = [call for user in self._users(part) for _, call in self._calls(user).of(place)]
+        return bool(calls) and not any(map(_is_open, calls))
+
+    @remembered
     def _kinds(self, part: _Part, key: str) -> frozenset[Passed]:
         """Return what calls, and the callers of their callers, pass for a parameter, or store under a key of it."""
         seen = {part} if part[1] else set[_Part]()
@@ -178,22 +188,24 @@ class Parameters(Struct, dict=True):
         position = names.index(param) if param in names else None
         if position is None and param not in {argument.arg for argument in function.args.kwonlyargs}:
             return None
-        return _Place(owner if makes else name, makes, position, param)
+        return _Place(owner if makes or name == "__init__" else name, makes, position, param)
 
     @remembered
     def _passed(self, part: _Part) -> tuple[Handed, ...]:
         """Return what each call passes for a parameter; in evaluation only data says what it is for."""
-        path, qualname, _ = part
-        place = self._place(part)
+        path, place = part[0], self._place(part)
         if place is None:
             return ()
+        found = (handed for user in self._users(part) for handed in self._calls(user).passed(user, place))
+        return tuple(one for one in found if one.kind is Passed.DATA or not self._evaluates(path, one, place))
+
+    def _users(self, part: _Part) -> list[str]:
+        """Return the files that may call a function, or what its class makes; none of one that most files do."""
+        path, qualname, _ = part
         owner, _, name = qualname.rpartition(".")
         users = self.graph.users(path)
         paths = [path, *(user for user, known in users.items() if not known.isdisjoint({owner or name, "", "*"}))]
-        if len(paths) > _MOST:
-            return ()
-        found = (handed for user in paths for handed in self._calls(user).passed(user, place))
-        return tuple(one for one in found if one.kind is Passed.DATA or not self._evaluates(path, one, place))
+        return paths if len(paths) <= _MOST else []
 
     def _evaluates(self, path: str, handed: Handed, place: _Place) -> bool:
         """Check whether a function that passes something does so in evaluation only."""
@@ -280,11 +292,15 @@ class _Calls:
 
     def passed(self, path: str, place: _Place) -> Iterator[Handed]:
         """Yield what the calls of a function pass for a parameter, or those of the objects that a class makes."""
+        for scope, call in self.of(place):
+            value = _argument(call, place)
+            if value is not None:
+                yield self.scope(scope).passed(value, (path, self.names.get(scope, "")))
+
+    def of(self, place: _Place) -> Iterator[tuple[ast.AST, ast.Call]]:
+        """Yield the calls of a function, or of the objects that a class makes, each with the scope that it is in."""
         for name in sorted(self._holders(place.word)) if place.makes else (place.word,):
-            for scope, call in self.calls.get(name, ()):
-                value = _argument(call, place)
-                if value is not None:
-                    yield self.scope(scope).passed(value, (path, self.names.get(scope, "")))
+            yield from self.calls.get(name, ())
 
     def _holders(self, word: str) -> set[str]:
         """Return the names that hold what a class made, and those of loops over what holds it."""
@@ -334,6 +350,20 @@ def _argument(call: ast.Call, place: _Place) -> ast.expr | None:
     if len(before) <= place.position or any(isinstance(one, ast.Starred) for one in before):
         return None
     return before[place.position]
+
+
+def _optional(function: Function) -> frozenset[str]:
+    """Return the parameters of a function that have a default."""
+    plain = [*function.args.posonlyargs, *function.args.args]
+    defaults = function.args.defaults
+    named = zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True)
+    after = plain[len(plain) - len(defaults) :] if defaults else []
+    return frozenset([*(one.arg for one in after), *(one.arg for one, default in named if default is not None)])
+
+
+def _is_open(call: ast.Call) -> bool:
+    """Check whether a call passes what a list or a mapping has, which may be anything."""
+    return any(isinstance(one, ast.Starred) for one in call.args) or any(one.arg is None for one in call.keywords)
 
 
 def _imports(tree: ast.Module) -> dict[str, str]:

@@ -16,7 +16,7 @@ from inplace_lint.core.event import Lost
 from inplace_lint.domain import traits
 from inplace_lint.domain.heap import BESIDE, Tensor
 from inplace_lint.domain.values import Const, Ref, Tuple, Value
-from inplace_lint.knowledge.guard import holds
+from inplace_lint.interp.transfer import unchanged
 
 if TYPE_CHECKING:
     from inplace_lint.core.event import Touch
@@ -29,7 +29,7 @@ def write(call: Call, touch: Touch, ref: Ref, tensor: Tensor) -> None:
     """Remember the tensors whose values are written through a detached view, beside their histories; not its own."""
     state, whole = call.state, ref if tensor.base is None else tensor.base
     base = state.tensor(whole)
-    if base is not None and base.view in BESIDE and not _leaves_slope(call, touch.part):
+    if base is not None and base.view in BESIDE and not unchanged.keeps_slope(call, touch.part):
         low = any(map(_is_low, call.binding.values.values()))
         written = traits.Beside(touch, state.assumptions | call.doubt | tensor.doubt, low)
         for number, other in state.heap.items():
@@ -37,13 +37,6 @@ def write(call: Call, touch: Touch, ref: Ref, tensor: Tensor) -> None:
                 continue
             if other.has_history:
                 state.set_trait(traits.WRITTEN_BESIDE, number, written)
-
-
-def _leaves_slope(call: Call, part: str) -> bool:
-    """Check whether a write changes values by what has no gradient: it hands on that of the result, all of it."""
-    hands = {one.of for one in call.binding.op.hands if not one.expanded and holds(one.condition, call.binding)}
-    others = call.binding.given - {part}
-    return part in hands and not any(one.rg for name in others for _, one in call.binding.tensors(name))
 
 
 def _is_low(value: Value) -> bool:
