@@ -229,7 +229,7 @@ def _run_class(interp: Interpreter, item: Definition) -> list[Found]:
         if choice.is_default and not construction.completes(interp, interp.lookup(state, cls, entry)):
             beyond = construction.beyond_defaults(interp, frame, state, cls)
             found.extend(_run_method(interp, frame, beyond, cls, entry) if beyond else [])
-        if choice.is_default and _is_worth_passing(interp, made[0][0], cls, item, entry):
+        if choice.is_default and construction.is_worth_passing(interp, made[0][0], cls, item, entry):
             found.extend(_run_method(interp, frame, made, cls, entry, passed=True))
     return [*found, *_run_others(interp, frame, made, cls, item, entry)]
 
@@ -254,19 +254,6 @@ def _run_others(
     for method in () if entry else schedule.callers_of_parts(item, interp.fuel.returned):
         found.extend(_run_method(interp, frame, made, cls, method.member))
     return found
-
-
-def _is_worth_passing(interp: Interpreter, state: State, cls: ClassValue, item: Definition, entry: str) -> bool:
-    """
-    Return whether a call is run once more on all that is None by default.
-
-    It is where a method that writes was not run without, or where the conditions are those of another file.
-    """
-    method = interp.lookup(state, cls, entry)
-    if not isinstance(method, Closure) or NONE not in interp.context.defaults_of(method).values():
-        return False
-    inherited = method.function.slice.path != item.slice.path
-    return inherited or any(True for _ in schedule.pending_methods(item, interp.fuel.returned))
 
 
 def _set_up_class(interp: Interpreter, item: Definition) -> list[Found]:

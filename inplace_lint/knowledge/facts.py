@@ -194,8 +194,7 @@ class Facts(Struct, dict=True):
     @property
     def _paths(self) -> Sequence[Path]:
         # Hand-written entries for what the interpreter itself does come before anything that was generated.
-        folder = _ops() / self.framework.name
-        return sorted(folder.glob("*.jsonl"), key=lambda path: (path.stem != "acts", path.name))
+        return sorted((_ops() / self.framework.name).glob("*.jsonl"), key=lambda one: (one.stem != "acts", one.name))
 
     def rows_of(self, name: str) -> Rows:
         """

@@ -14,6 +14,8 @@ from inplace_lint.domain import origins
 from inplace_lint.domain.heap import Instance
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, ClassValue, Closure, Const, Sym, Value
+from inplace_lint.effects import schedule
+from inplace_lint.effects.summary import Definition
 from inplace_lint.interp import symbolic_args
 from inplace_lint.interp.call import closures, module_containers, portable_arguments
 from inplace_lint.interp.frame import Arguments, Frame
@@ -124,3 +126,16 @@ def _different(made: list[tuple[State, Value]]) -> list[tuple[State, Value]]:
     for state, receiver in sorted(made, key=lambda pair: len(pair[0].assumptions)):
         kept.setdefault(module_containers.form(state, receiver), (state, receiver))
     return list(kept.values())
+
+
+def is_worth_passing(interp: Interpreter, state: State, cls: ClassValue, item: Definition, entry: str) -> bool:
+    """
+    Return whether a call is run once more on all that is None by default.
+
+    It is where a method that writes was not run without, or where the conditions are those of another file.
+    """
+    method = interp.lookup(state, cls, entry)
+    if not isinstance(method, Closure) or NONE not in interp.context.defaults_of(method).values():
+        return False
+    inherited = method.function.slice.path != item.slice.path
+    return inherited or any(True for _ in schedule.pending_methods(item, interp.fuel.returned))
