@@ -17,7 +17,7 @@ class KeptFiles(NamedTuple):
     """
     Outlines of files, and answers to questions about them, in the store at `place`; there are none without a place.
 
-    Outlines are those that were made by the code with the digest `code`.
+    Outlines and headers are those that were made by the code with the digest `code`.
     """
 
     place: str = ""
@@ -37,7 +37,7 @@ class KeptFiles(NamedTuple):
 
     def headers(self) -> dict[str, bytes]:
         """Return the headers of files by the digests of their bytes."""
-        rows = self._rows("SELECT bytes, form FROM header")
+        rows = self._rows("SELECT bytes, form FROM header WHERE code = ?", self.code)
         return {digest: form for digest, form in rows if isinstance(form, bytes)}
 
     def _rows(self, statement: str, *values: str) -> list[tuple[Any, ...]]:

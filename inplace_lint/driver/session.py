@@ -160,13 +160,13 @@ def _check_all(
             if store is not None and checked.lasting:
                 store.put(keys[task.path], checked.entry, checked.answers)
                 store.put_outlines(checked.outlines, files_kept.code)
-                store.put_headers(checked.headers)
+                store.put_headers(checked.headers, files_kept.code)
     finally:
         if plan.progress is not None:
             plan.progress.end()
         if store is not None:
             for graph in graphs.values():
-                store.put_headers(graph.headers.taken())
+                store.put_headers(graph.headers.taken(), files_kept.code)
             store.end()
         if plan.memory is not None:
             plan.memory.remember(began)

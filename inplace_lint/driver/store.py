@@ -40,7 +40,7 @@ CREATE TABLE IF NOT EXISTS claim (
   UNIQUE (path, question, detail, answer));
 CREATE TABLE IF NOT EXISTS result (
   path TEXT, context TEXT, bytes TEXT, coarse BLOB, fine BLOB, entry BLOB, used INTEGER, PRIMARY KEY (path, context));
-CREATE TABLE IF NOT EXISTS header (bytes TEXT PRIMARY KEY, form BLOB);
+CREATE TABLE IF NOT EXISTS header (bytes TEXT PRIMARY KEY, code TEXT, form BLOB);
 CREATE TABLE IF NOT EXISTS outline (bytes TEXT PRIMARY KEY, code TEXT, form BLOB);
 """
 _CLAIM = "SELECT id, bytes FROM claim WHERE path = ? AND question = ? AND detail = ? AND answer = ?"
@@ -85,7 +85,7 @@ class Store:
         self._waiting: dict[tuple[str, str], tuple[Key, Entry, Mapping[Claim, str]]] = {}
         self._used: set[tuple[str, str]] = set()
         self._renewed: dict[tuple[str, str], tuple[Sequence[int], Mapping[Claim, str]]] = {}
-        self._headers: dict[str, bytes] = {}
+        self._headers: dict[str, tuple[str, bytes]] = {}
         self._outlines: dict[str, tuple[str, str]] = {}
         self._flushed = time.monotonic()
         self._ids: dict[tuple[Claim, str], int] = {}
@@ -96,9 +96,9 @@ class Store:
         if time.monotonic() - self._flushed > _FLUSH_SECONDS:
             self.flush()
 
-    def put_headers(self, found: Mapping[str, bytes]) -> None:
-        """Keep the headers of files by the digests of their bytes."""
-        self._headers.update(found)
+    def put_headers(self, found: Mapping[str, bytes], code: str) -> None:
+        """Keep the headers of files by the digests of their bytes, and the `code` that made them."""
+        self._headers.update((digest, (code, form)) for digest, form in found.items())
 
     def files(self, frameworks: Sequence[str]) -> KeptFiles:
         """Return what is kept of single files that may mention these packages; other processes can read it as well."""
@@ -122,7 +122,8 @@ class Store:
                 database.execute(
                     "UPDATE result SET coarse = ? WHERE path = ? AND context = ?", (_packed(numbers), *place)
                 )
-            database.executemany("INSERT OR REPLACE INTO header VALUES (?, ?)", self._headers.items())
+            rows = ((digest, *kept) for digest, kept in self._headers.items())
+            database.executemany("INSERT OR REPLACE INTO header VALUES (?, ?, ?)", rows)
             forms = ((digest, code, zlib.compress(form.encode(), 1)) for digest, (code, form) in self._outlines.items())
             database.executemany("INSERT OR REPLACE INTO outline VALUES (?, ?, ?)", forms)
             for key, entry, answers in self._waiting.values():

@@ -73,11 +73,13 @@ def test_a_damaged_file_has_nothing(tmp_path, statement):
 def headers_kept(folder, text: bytes) -> Headers:
     """Return the headers that a second run begins with, after a first one has read a file of this text."""
     store = Store(folder)
-    headers = Headers(store.files(ROOTS).headers())
+    files = store.files(ROOTS)
+    headers = Headers(files.headers())
     headers.statements("1", lambda: text)
     headers.outside("1", text.decode)
-    store.put_headers(headers.taken())
+    store.put_headers(headers.taken(), files.code)
     store.end()
+    assert files._replace(code="other").headers() == {}
     return Headers(Store(folder).files(ROOTS).headers())
 
 
