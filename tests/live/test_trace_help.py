@@ -31,7 +31,7 @@ OF_A_RESULT = """\
 
 
     x = torch.rand(3, requires_grad=True)
-    (step(x) + other(x, json.loads('"add_"'))).sum().backward()
+    (step(x) + other(x, json.loads(json.dumps("add_")))).sum().backward()
     """
 
 

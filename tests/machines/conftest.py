@@ -9,6 +9,7 @@ from tests.cli.conftest import buggy, clean, folder, lint
 __all__ = ["buggy", "clean", "folder", "lint"]
 
 HELPER = "import torch\n\n\ndef scale(y):\n    y += 1\n    return y\n\n\ndef _inner(y):\n    y *= 2\n    return y\n"
+HELPER += "\n\nHEAD = torch.nn.Linear(2, 2)  # so that somebody is seen to train\n"
 NET = """\
 import torch
 from torch import nn

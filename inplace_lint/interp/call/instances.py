@@ -45,7 +45,11 @@ def construct(
 def _made(
     interp: Interpreter, frame: Frame, state: State, cls: ClassValue, arguments: Arguments, at: int
 ) -> Results | None:
-    """Construct what the `__new__` of a class returns: an object of it is initialised; None where it is unknown."""
+    """
+    Construct what the `__new__` of a class returns: an object of it is initialised.
+
+    Return None where that is no object of the program: unknown, or a tensor, whose operations the class may change.
+    """
     for base in interp.context.mro(cls):
         if type(base) is ClassValue and "__new__" in base.methods:
             break
@@ -56,12 +60,12 @@ def _made(
         return None
     spare = state.fork()
     made = interp.call(frame, spare, maker, arguments.first(cls), at)
-    if not all(isinstance(value, Ref) for _, value in made):
-        return None
     results: Results = []
     for after, ref in made:
         instance = after.instance(ref)
-        own = instance.cls if instance is not None and cls in interp.context.mro(instance.cls) else None
+        if instance is None:
+            return None
+        own = instance.cls if cls in interp.context.mro(instance.cls) else None
         if isinstance(own, ClassValue) and isinstance(ref, Ref):
             results.extend(_initialise(interp, frame, after, own, ref, arguments, at))
         else:

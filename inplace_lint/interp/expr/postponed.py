@@ -17,8 +17,6 @@ from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.transfer import materialise
 
-_LINEAR = frozenset({"+", "-"})
-
 
 def note(frame: Frame, state: State, operands: tuple[Value, ...], result: Value, at: int) -> None:
     """
@@ -59,10 +57,10 @@ def settle(interp: Interpreter, state: State, value: Value) -> None:
 
 
 def _settle_source(interp: Interpreter, state: State, value: Sym) -> None:
-    """Put a value that was computed from a tensor on the tape; of two operands only sums and differences tell one."""
+    """Put a value that was computed from a tensor on the tape; of two operands either may be the tensor."""
     key: Any = state.symbols.key(value)
     unknown = [one for one in key[2:4] if isinstance(one, Sym) and _is_open(state, one)]
-    if len({*unknown}) > 1 and key[1] not in _LINEAR:
+    if len({*unknown}) > 1:
         return
     if unknown:
         settle(interp, state, unknown[0])
