@@ -6,7 +6,6 @@ import contextlib
 import os
 import sqlite3
 import zlib
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -44,11 +43,19 @@ class KeptFiles(NamedTuple):
         if not self.place:
             return []
         with contextlib.suppress(sqlite3.Error, UnicodeError):
-            return _opened(self.place, os.getpid()).execute(statement, values).fetchall()
+            return _opened(self.place).execute(statement, values).fetchall()
         return []
 
 
-@lru_cache(maxsize=1)
-def _opened(place: str, _process: int) -> sqlite3.Connection:
-    """Open a store for this process alone: one that a forked process inherits must not be used."""
-    return sqlite3.connect(f"{Path(place).as_uri()}?mode=ro", timeout=_BUSY_SECONDS, uri=True)
+_CONNECTIONS: dict[tuple[int, str], sqlite3.Connection] = {}
+
+
+def _opened(place: str) -> sqlite3.Connection:
+    """Open a store for this process alone: one that a forked process inherits must be neither used nor closed."""
+    process = os.getpid()
+    if (process, place) not in _CONNECTIONS:
+        for other in [key for key in _CONNECTIONS if key[0] == process]:
+            _CONNECTIONS.pop(other).close()
+        address = f"{Path(place).as_uri()}?mode=ro"
+        _CONNECTIONS[process, place] = sqlite3.connect(address, timeout=_BUSY_SECONDS, uri=True)
+    return _CONNECTIONS[process, place]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from pathlib import Path
 
@@ -117,3 +118,18 @@ def test_half_of_the_outlines_is_dropped_where_there_is_too_much(tmp_path):
     store.put_outlines({str(number): "[]" for number in range(8)}, files.code)
     store.end()
     assert [files.outline(str(number)) for number in range(8)] == [None] * 4 + ["[]"] * 4
+
+
+def test_a_forked_process_opens_the_file_itself_and_leaves_the_inherited_one_open(tmp_path, monkeypatch):
+    opened = []
+    connect = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda *rest, **more: opened.append(connect(*rest, **more)) or opened[-1])
+    files = kept(tmp_path / "cache")
+    assert files.outline(KEY)
+    before = len(opened)
+    child = os.fork()
+    if child == 0:
+        found = files.outline(KEY)
+        ours = opened[before - 1].total_changes  # raises where it is closed
+        os._exit(0 if found and ours == 0 and len(opened) == before + 1 else 1)
+    assert os.waitpid(child, 0)[1] == 0
