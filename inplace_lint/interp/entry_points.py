@@ -42,6 +42,7 @@ from inplace_lint.interp.outcome import Flow, Results
 from inplace_lint.workspace import call_graph, trainers
 
 _Made = Sequence[tuple[State, Value]]
+_EXIT = Builtin("SystemExit")
 
 
 def run_all(interp: Interpreter) -> list[Found]:
@@ -133,9 +134,6 @@ def _start(interp: Interpreter, item: Definition) -> tuple[State, Frame]:
             state.learn(condition, side)
     env = module_env(state, interp.context.path)
     return state, Frame(env, interp.context.path, item.slice)
-
-
-_EXIT = Builtin("SystemExit")
 
 
 def _run_script(interp: Interpreter) -> list[Found]:
