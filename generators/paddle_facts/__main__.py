@@ -24,7 +24,7 @@ from generators.paddle_facts.samples import BINARY, LAYERS, OPERATORS, SAMPLES, 
 from generators.paddle_facts.trying import Row, arguments_of, bump, found, kept_arguments, names_of, raises, source
 from generators.shapes import common, shapes
 from inplace_lint.core.errors import FactError
-from inplace_lint.knowledge.op import check
+from inplace_lint.knowledge.op import op_of
 
 _HOMES = ("paddle", "paddle.nn.functional", "paddle.Tensor", "paddle.linalg", "paddle.fft")
 _SIZES = ((4,), (1, 3), (3, 1), (2, 3), (3, 2), (2, 3, 4), (4, 3, 2), (2, 1, 3))  # besides those of the samples
@@ -73,7 +73,7 @@ def _c_op(one: c_ops.Try) -> Iterator[Row]:
 def _is_told(row: Row) -> bool:
     """Return whether all that an entry speaks of are arguments that it names: of a former operator, the tensors."""
     try:
-        check(row)
+        op_of(row)
     except FactError:
         return False
     return True

@@ -30,7 +30,7 @@ from inplace_lint.config.schema import did_you_mean
 from inplace_lint.core.errors import ConfigError, FactError
 from inplace_lint.knowledge import operator_schema
 from inplace_lint.knowledge.facts import framework, frameworks, load
-from inplace_lint.knowledge.op import ENTRY, RESULTS, Op, ReturnFact, check, op_of
+from inplace_lint.knowledge.op import ENTRY, RESULTS, Op, ReturnFact, op_of
 from inplace_lint.knowledge.operator_schema import OperatorSchema, Parameter, SchemaError
 from inplace_lint.knowledge.own import SCHEMA, OwnFact
 from inplace_lint.knowledge.schema import mistaken
@@ -271,8 +271,6 @@ def _results_of(result: ReturnFact) -> int | None:
 
 
 def _checked(row: object) -> str:
-    check(row)
-    assert isinstance(row, dict)
     _check_results(op_of(row))
     return json.dumps(row)
 

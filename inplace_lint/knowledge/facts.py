@@ -1,8 +1,7 @@
 """
 The op tables of one framework, looked up by canonical name.
 
-All entries are checked when a table is read, and parsed when their op is first looked up: a run meets a few hundred of
-the thousands that there are.
+An entry is checked and parsed when its op is first looked up: a run meets a few hundred of the thousands there are.
 
     load("torch").forms("torch.Tensor.add_")[0].writes   # (WriteFact(to="self", counted=True, ...),)
 """
@@ -11,20 +10,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct, field
 
 from inplace_lint.core.errors import FactError
-from inplace_lint.knowledge import operator_schema
+from inplace_lint.knowledge import operator_schema, rows
 from inplace_lint.knowledge.locate import rules_dir
-from inplace_lint.knowledge.op import Op, check, op_of
+from inplace_lint.knowledge.op import Op
 from inplace_lint.knowledge.operator_schema import OperatorSchema
 from inplace_lint.knowledge.own import SCHEMA, OwnFact
 from inplace_lint.knowledge.packs import Pack, packs, packs_of
+from inplace_lint.knowledge.rows import Rows
 from inplace_lint.knowledge.schema import Reader, Schema, each, flag, number, table, text
 from inplace_lint.knowledge.versions import admits, version_range
 from inplace_lint.knowledge.words import BINARY, COMPARISONS, CURES, MESSAGES, OPERATOR, UNARY
@@ -165,7 +164,6 @@ class Framework(Struct, frozen=True):
 
 
 _REQUIRED = Framework.__struct_fields__[: -len(Framework.__struct_defaults__)]
-Rows = Sequence[Mapping[str, Any]]
 _QUOTED = re.compile(r'"[^"]+"')
 
 
@@ -187,9 +185,19 @@ class Facts(Struct, dict=True):
         """
         The entries by each spelling of their op, in the order in which they are tried; without those of packs.
 
+        Raises: `FactError` naming the file and line of what is no entry of an op.
+        """
+        return {**rows.by_spelling(row for path in self._paths for row in rows.read(path)), **self.declared}
+
+    def check(self) -> None:
+        """
+        Check all entries, those of packs included.
+
         Raises: `FactError` naming the file and line of an entry that does not follow the format.
         """
-        return {**_by_spelling(row for path in self._paths for row in _rows(path)), **self.declared}
+        for path in self._files():
+            for _ in rows.checked(path):
+                pass
 
     @property
     def _paths(self) -> Sequence[Path]:
@@ -211,7 +219,7 @@ class Facts(Struct, dict=True):
     def rows_in(self, pack: Pack) -> Mapping[str, Rows]:
         """Return the entries of a pack by each spelling of their op."""
         if pack.name not in self.opened:
-            self.opened[pack.name] = _by_spelling(_rows(pack.path))
+            self.opened[pack.name] = rows.by_spelling(rows.read(pack.path))
         return self.opened[pack.name]
 
     @cached_property
@@ -221,14 +229,14 @@ class Facts(Struct, dict=True):
             return {}
         names = (name for name in frameworks() if name != self.framework.name)
         others = {package for name in names for package in framework(name).packages}
-        rows = _by_spelling(one.row for one in self.own if SCHEMA not in one.row)
-        return {spelling: forms for spelling, forms in rows.items() if spelling.partition(".")[0] not in others}
+        found = rows.by_spelling(one.row for one in self.own if SCHEMA not in one.row)
+        return {spelling: forms for spelling, forms in found.items() if spelling.partition(".")[0] not in others}
 
     @cached_property
     def schemas(self) -> Mapping[str, OperatorSchema]:
         """What C++ sources of the project register that writes, by the names under which Python calls it."""
-        rows = [one.row for one in self.own if SCHEMA in one.row]
-        read = {row["op"]: operator_schema.read(row[SCHEMA]) for row in reversed(rows)}  # of two the first counts
+        own = [one.row for one in self.own if SCHEMA in one.row]
+        read = {row["op"]: operator_schema.read(row[SCHEMA]) for row in reversed(own)}  # of two the first counts
         return {name: schema for name, schema in read.items() if any(one.writes for one in schema.parameters)}
 
     @cached_property
@@ -249,23 +257,31 @@ class Facts(Struct, dict=True):
 
     def last_words(self, wanted: Callable[[str], bool]) -> frozenset[str]:
         """Return the last words of the ops whose act is wanted."""
-        acts = ((name, str(rows[0].get("act"))) for name, rows in self._with_act.items())
+        acts = ((name, str(forms[0].get("act"))) for name, forms in self._with_act.items())
         return frozenset(name.rpartition(".")[2] for name, act in acts if wanted(act))
 
     @cached_property
     def _with_act(self) -> Mapping[str, Rows]:
         """The entries with an act by each spelling: a small part of a table, which no other code may need."""
-        rows = (row for path in self._paths for row in _rows(path, having='"act": '))
-        return {**_by_spelling(rows), **self.declared}
+        found = (row for path in self._paths for row in rows.read(path, having='"act": '))
+        return {**rows.by_spelling(found), **self.declared}
 
     def forms(self, name: str) -> tuple[Op, ...]:
-        """Return the forms of an op in the order in which they are tried; none without a fact for this version."""
+        """
+        Return the forms of an op in the order in which they are tried; none without a fact for this version.
+
+        Raises: `FactError` naming the file and line of an entry of the op that does not follow the format.
+        """
         known = self.parsed.get(name)
         if known is None:
-            rows = self.rows_of(name)
-            known = tuple(op_of(row, name) for row in rows if admits(row.get("versions", ""), self.version))
-            self.parsed[name] = known
+            admitted = (row for row in self.rows_of(name) if admits(row.get("versions", ""), self.version))
+            known = self.parsed[name] = tuple(rows.op_of(row, name, self._files) for row in admitted)
         return known
+
+    def _files(self) -> Iterator[Path]:
+        """Yield the files with the tables of the framework, and with those of packs."""
+        yield from self._paths
+        yield from (pack.path for pack in self.packs.values())
 
     def canonical(self, name: str) -> str:
         """Return the public name of a framework object: `torch.nn.modules.conv.Conv2d` is `torch.nn.Conv2d`."""
@@ -321,11 +337,11 @@ def _read_framework(path: Path, version: str | None) -> Framework:
     try:
         return Framework(**_framework_schema(version).read(json.loads(source)))
     except json.JSONDecodeError as error:
-        raise _at(path, error.lineno, _no_json(error)) from error
+        raise rows.at(path, error.lineno, rows.no_json(error)) from error
     except (FactError, TypeError) as error:
         word = _QUOTED.search(str(error))
         before = source.partition(word[0])[0] if word is not None and word[0] in source else ""
-        raise _at(path, before.count("\n") + 1, str(error)) from error
+        raise rows.at(path, before.count("\n") + 1, str(error)) from error
 
 
 def _framework_schema(version: str | None) -> Schema:
@@ -363,38 +379,5 @@ def called_back() -> Mapping[str, frozenset[str]]:
 
     Raises: `FactError` naming the file and line of what does not follow the format.
     """
-    rows = (row for pack in packs().values() for row in _rows(pack.path, having='"act": "template"'))
-    return {row["op"].rpartition(".")[2]: frozenset(step["to"] for step in row["calls"]) for row in rows}
-
-
-def _by_spelling(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
-    found: dict[str, list[Mapping[str, Any]]] = {}
-    for row in rows:
-        for spelling in (row["op"], *row.get("same", ())):
-            found.setdefault(spelling, []).append(row)
-    return found
-
-
-def _rows(path: Path, having: str = "") -> Iterator[Mapping[str, Any]]:
-    """Yield the entries of a file, checked; only those whose line has a text."""
-    decode = json.JSONDecoder().raw_decode
-    for at, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        entry = line.strip()
-        if entry and having in entry:
-            try:
-                row, end = decode(entry)
-                check(row, entry[end:])
-            except json.JSONDecodeError as error:
-                raise _at(path, at, _no_json(error)) from error
-            except FactError as error:
-                raise _at(path, at, str(error)) from error
-            yield row
-
-
-def _no_json(error: json.JSONDecodeError) -> str:
-    return f"not JSON: {error.msg} at column {error.colno}"
-
-
-def _at(path: Path, line: int, problem: str) -> FactError:
-    """Return the error for a line of a file of facts."""
-    return FactError(f"rules/{path.relative_to(rules_dir()).as_posix()}:{line}: {problem}")
+    found = (row for pack in packs().values() for row in rows.checked(pack.path, having='"act": "template"'))
+    return {row["op"].rpartition(".")[2]: frozenset(step["to"] for step in row["calls"]) for row in found}

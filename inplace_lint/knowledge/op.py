@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from marshal import dumps
-from typing import Any, cast
+from typing import cast
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from inplace_lint.core.errors import FactError
 from inplace_lint.knowledge.argument import Argument, arguments, name_of
@@ -171,41 +171,31 @@ class Op(Struct, frozen=True):
     versions: str = ""
 
 
-def op_of(row: Mapping[str, Any], name: str | None = None) -> Op:
+def is_named(row: object) -> bool:
+    """Return whether an entry has an op, and spellings of it that are texts."""
+    if not isinstance(row, dict) or not isinstance(row.get("op"), str):
+        return False
+    spellings = row.get("same", [])
+    return isinstance(spellings, list) and {*map(type, spellings)} <= {str}
+
+
+def op_of(row: object, name: str | None = None) -> Op:
     """
     Return the op of one entry, under another of its spellings if `name` is given.
 
     Raises: `FactError` naming the key or word at fault.
     """
-    fields = ENTRY.read(row)
-    return Op(**{**fields, "name": name or fields["name"]})
-
-
-def check(row: object, rest: str = "") -> None:
-    """
-    Check one entry, and that its line has no `rest`; what few entries share, as defaults of arguments, is not read.
-
-    This runs on thousands of entries at each start. Most share their writes, saves and results with others, and each of
-    these is read once.
-
-    Raises: `FactError` naming the key or word at fault.
-    """
-    if rest or not isinstance(row, dict):
-        msg = "a line holds one entry: {...}"
-        raise FactError(msg)
-    if not isinstance(row.get("op"), str) or not isinstance(row.get("source", ""), str):
-        ENTRY.read(row)
-    for key in row.keys() & _TEXTS:
-        if not isinstance(row[key], list) or not {*map(type, row[key])} <= {str}:
-            ENTRY.value(key, row[key])
+    if not isinstance(row, dict):
+        raise FactError(ONE_ENTRY)
+    op = Op(**ENTRY.read(row))
     known = {name_of(one) for one in (*row.get("args", ()), *row.get("init", ()))}
     known.update([f"self.{part}" for part in row.get("state", ())])
-    for key, value in row.items():
-        if key not in _OWN:
-            absent = [name for name in _shared(key, value) - known if not _is_elsewhere(name, known, row)]
-            if absent:  # what `self` has is known only in the entry of a module
-                how = f"neither an argument nor a result of {row['op']}"
-                raise mistaken(min(absent), how, {*known, *RESULTS})
+    named = (op.condition, op.state, op.becomes, op.writes, op.saves, op.grads, op.hands, op.returns)
+    used = {one for one in _used(named) if isinstance(one, str) and one not in _NO_NAMES}
+    absent = [one for one in used - known if not _is_elsewhere(one, known, row)]
+    if absent:  # what `self` has is known only in the entry of a module
+        raise mistaken(min(absent), f"neither an argument nor a result of {op.name}", {*known, *RESULTS})
+    return op if name is None else replace(op, name=name)
 
 
 def _is_elsewhere(name: str, known: set[str], row: Mapping[str, object]) -> bool:
@@ -248,17 +238,6 @@ def _return(value: object) -> ReturnFact:
     return ReturnFact(**RESULTS.get(kind, _ARGUMENT).read(value))
 
 
-def _shared(key: str, value: object) -> frozenset[str]:
-    """Return the names that the value of a key refers to; values that are alike are read once."""
-    at = key, dumps(cast("Any", value))
-    known = _USED.get(at)
-    if known is None:
-        parsed = ENTRY.value(key, value)
-        names = _used(parsed) if key in _REFERRING else ()
-        known = _USED[at] = frozenset(name for name in names if isinstance(name, str) and name not in _NO_NAMES)
-    return known
-
-
 def _used(part: object) -> Iterator[object]:
     """Yield the names of arguments that a part of an op refers to."""
     match part:
@@ -284,12 +263,9 @@ def _used(part: object) -> Iterator[object]:
         yield from _used(part.used)
 
 
+ONE_ENTRY = "a line holds one entry: {...}"
 _OUTPUT = re.compile(r"out\d+")
-_USED: dict[tuple[str, bytes], frozenset[str]] = {}
 _NO_NAMES = {"", "same", *Result, *AMBIENT}
-_TEXTS = frozenset({"same", "args", "init", "derives", "probed"})
-_OWN = _TEXTS | {"op", "source", "repeats"}
-_REFERRING = frozenset({"if", "state", "becomes", "writes", "saves", "grads", "hands", "returns"})
 
 _IF = ("condition", parse)
 _LAYOUT = ("contiguous", flag)

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from inplace_lint.core.errors import FactError
-from inplace_lint.knowledge import facts, packs
+from inplace_lint.knowledge import facts, packs, rows
 from tests.pages.examples import ROOT
 
 GOOD = '{"op": "torch.good", "args": ["self"], "returns": [{"is": "fresh"}], "source": "read"}'
-PROGRAM = "import torch\n\nx = torch.rand(2)\nx += 1\n"
+PROGRAM = "import torch\n\nx = torch.mine(torch.rand(2))\nx += 1\n"
 
 
 def entry(**keys: object) -> str:
@@ -124,30 +124,37 @@ BAD = {
 def rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Make the facts a copy that a test may change."""
     shutil.copytree(ROOT / "rules" / "ops", tmp_path / "rules" / "ops")
-    for module in (facts, packs):
+    for module in (facts, packs, rows):
         monkeypatch.setattr(module, "rules_dir", lambda: tmp_path / "rules")
     return tmp_path / "rules"
 
 
 @pytest.mark.parametrize("wrong", BAD)
-def test_a_bad_entry_stops_the_load(wrong: str, rules: Path) -> None:
+def test_a_bad_entry_names_its_line(wrong: str, rules: Path) -> None:
     line, message = BAD[wrong]
     (rules / "ops" / "torch" / "mine.jsonl").write_text(f"{GOOD}\n\n{line}\n", encoding="utf-8")
-    with pytest.raises(FactError) as error:
-        assert facts.load("torch").rows
     named = message.replace("{ANY}", "neither an argument nor a result of torch.mine")
-    assert str(error.value) == f"rules/ops/torch/mine.jsonl:3: {named}"
+    for read in (lambda torch: torch.check(), lambda torch: torch.forms("torch.mine")):
+        with pytest.raises(FactError) as error:
+            read(facts.load("torch"))
+        assert str(error.value) == f"rules/ops/torch/mine.jsonl:3: {named}"
 
 
-def test_the_facts_of_a_library_are_checked_when_it_is_first_met(rules: Path) -> None:
+@pytest.mark.parametrize("framework", facts.frameworks())
+def test_all_entries_follow_the_format(framework: str) -> None:
+    facts.load(framework).check()
+
+
+def test_the_facts_of_a_library_are_checked_when_they_are_met(rules: Path) -> None:
     table = rules / "ops" / "libs" / "einops.jsonl"
     count = len(table.read_text(encoding="utf-8").splitlines())
     with table.open("a", encoding="utf-8") as file:
-        file.write(entry(histori="cut") + "\n")
+        file.write(entry(op="einops.mine", histori="cut") + "\n")
     torch = facts.load("torch")
     assert torch.forms("timm.layers.Mlp")
+    assert torch.forms("einops.rearrange")
     with pytest.raises(FactError) as error:
-        torch.forms("einops.rearrange")
+        torch.forms("einops.mine")
     message = '"histori" is not a key of an entry; did you mean "history"?'
     assert str(error.value) == f"rules/ops/libs/einops.jsonl:{count + 1}: {message}"
 
