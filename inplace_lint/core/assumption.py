@@ -35,6 +35,11 @@ def asks_for_gradient(sentence: str) -> bool:
     return sentence.endswith("requires grad")
 
 
+def uses_result(sentence: str) -> bool:
+    """Return whether an assumption is that somebody trains through what a function returns."""
+    return sentence.startswith("a gradient is computed for what ")
+
+
 def passes_gradient(sentence: str) -> bool:
     """Return whether an assumption is that a gradient passes a call of something unknown."""
     return sentence.endswith("passes the gradient on")

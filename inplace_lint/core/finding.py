@@ -178,7 +178,8 @@ class Finding(Struct, frozen=True):
     left out. `fix` is the cure as edits, where there is one. `assumptions` are sentences ("`x` requires grad").
     `options` are the arguments of the program with which it happens (`dropout=0.5`), as the message names them.
     `entry` says who can ask for the gradient that is assumed, where that is not settled.
-    `gain` orders advice: the known factors of the number of elements that it spares.
+    `gain` orders advice: the known factors of the number of elements that it spares. `worst` is the severity that it
+    has if all that it assumes is so.
     """
 
     code: str
@@ -202,6 +203,7 @@ class Finding(Struct, frozen=True):
     entry: Asks | None = None
     gain: int = 0
     options: tuple[str, ...] = ()
+    worst: Severity = Severity.ERROR
 
     @property
     def doubt(self) -> tuple[int, int, int]:

@@ -96,9 +96,14 @@ def say(
         if draft is not None:
             sure = not draft.assumptions
             certainty = Certainty.UNKNOWN if not sure else Certainty.ALWAYS if always else Certainty.SOMETIMES
-            worst = draft.worst or rule.harm.severity
+            worst = _worst(rule, draft)
             severity = worst if sure or worst is Severity.INFO else Severity.WARNING
             yield Said(rule, with_options(draft, options), severity, certainty, event, tuple(options), entry, root)
+
+
+def _worst(rule: Rule, draft: Draft) -> Severity:
+    """Return the severity of what a rule says if it assumes nothing."""
+    return draft.worst or rule.harm.severity
 
 
 def chosen(said: Iterable[Said]) -> list[Chosen]:
@@ -178,5 +183,6 @@ def _finding(entry: Chosen, spans: Spans, framework: Framework) -> Finding:
         fix=fix if fix is not None and fix.edits else None,
         entry=said.entry,
         gain=draft.gain,
+        worst=_worst(rule, draft),
         says=framework.says.get(draft.says, "").replace("{producer}", draft.write.producer.rpartition(".")[2]),
     )

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from inplace_lint.core.assumption import uses_result
 from inplace_lint.core.finding import Asks, Certainty, Finding, Severity
 from inplace_lint.core.span import Span
 from inplace_lint.knowledge.facts import framework, frameworks
@@ -82,12 +83,19 @@ def _of_nobody(one: Finding) -> Finding:
 def _asked(trainers: Trainers, one: Finding, entry: Asks) -> Finding:
     """Return a finding without its entry if the project runs it for a gradient; a warning if that is not certain."""
     if not entry.records:
-        return replace(one, entry=None) if trainers.ask(entry) else one
+        return _told(trainers, one, entry) if trainers.ask(entry) else one
     records = trainers.record(entry, one.options)
     if records is None:
         where = f"gradients are recorded where `{(entry.name or '').rpartition('.')[2]}` is called"
         return replace(one, entry=None, severity=Severity.WARNING, certainty=Certainty.UNKNOWN, assumptions=(where,))
     return replace(one, entry=None) if records else one
+
+
+def _told(trainers: Trainers, one: Finding, entry: Asks) -> Finding:
+    """Return a finding without its entry; if calls in the project show all that it assumes, without that, too."""
+    if not all(map(uses_result, one.assumptions)) or not trainers.is_certain(entry):
+        return replace(one, entry=None)
+    return replace(one, entry=None, severity=one.worst, certainty=Certainty.SOMETIMES, assumptions=())
 
 
 def _trainers(graph: import_graph.Graph) -> Trainers:

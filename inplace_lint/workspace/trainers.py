@@ -36,7 +36,8 @@ Target = tuple[str, str]  # the path of a file, and a name that it binds at its 
 _MOST = 64  # definitions that are looked at for one function
 _ASKING = frozenset({"backward", "autograd.grad"})
 _OF_PARAMETERS = frozenset({"parameter", "layer_parameter", "optimizer"})
-_SEEN = frozenset({Lead.TRAINING, Lead.UNSEEN})
+_TRAINING = frozenset({Lead.RETURNED, Lead.TRAINING})
+_SEEN = _TRAINING | {Lead.UNSEEN}
 _WHOLE = frozenset({"", "*"})
 
 
@@ -62,10 +63,16 @@ class Trainers:
         if asks.buffers:
             return not any(self._is_fed_other(asks, given) for given in asks.given)
         if asks.ran:
-            return self._leads.of(*method) is Lead.TRAINING or not self._is_used(method)
+            return self._leads.of(*method) in _TRAINING or not self._is_used(method)
         if method[2] and not self._through(method, number=asks.number, plain=asks.name is not None):
             return False
         return asks.name is None or bool(owner) or self._train((asks.path, asks.name), asks.number)
+
+    def is_certain(self, asks: Asks) -> bool:
+        """Check whether somebody certainly trains through what a method returns."""
+        owner, _, name = (asks.name or "").rpartition(".")
+        known = owner and not (asks.given or asks.ran or asks.records)
+        return bool(known) and self._leads.of(asks.path, owner, name) is Lead.RETURNED
 
     def _is_data(self, given: Given) -> bool:
         """Check whether no gradient comes to a parameter, or to what it holds under each of some keys."""
@@ -144,7 +151,7 @@ class Trainers:
         if self._is_class(start):
             return self._asks(start[0]) or self._uses_class(start) or self._stands_alone(*start)
         lead = self._leads.of(start[0], "", start[1])
-        return lead is Lead.TRAINING or (lead is not Lead.NOWHERE and (number or self._is_meant(*start)))
+        return lead in _TRAINING or (lead is not Lead.NOWHERE and (number or self._is_meant(*start)))
 
     def _is_meant(self, path: str, name: str) -> bool:
         """Check whether the file of a function asks for a gradient; others may use what is used by nobody there."""

@@ -688,7 +688,7 @@ class Classifier(nn.Module):
 def test_a_network_that_is_built_somewhere_may_be_any_that_has_the_method_if_nothing_else_has_one(lint, tree):
     (tree / "encoders.py").write_text(ENCODERS)
     (tree / "classifier.py").write_text(CLASSIFIER)
-    assert "encoders.py:11:9: warning[IPL101]" in lint("--output-format=concise", "encoders.py").out
+    assert "encoders.py:11:9: error[IPL101]" in lint("--output-format=concise", "encoders.py").out
     (tree / "text.py").write_text("class Text:\n    def features(self, words):\n        return words\n")
     assert lint("encoders.py")[:2] == QUIET[:2]
 

@@ -18,19 +18,22 @@ import ast
 import builtins
 import sys
 from collections.abc import Callable
-from enum import Enum
+from enum import Enum, IntEnum
 from functools import cache
 from typing import NamedTuple
 
 from msgspec import Struct
 
 from inplace_lint.core.remembered import remembered
-from inplace_lint.knowledge.facts import framework, frameworks
+from inplace_lint.knowledge.facts import framework, frameworks, tables
+from inplace_lint.knowledge.words import ViewKind
 from inplace_lint.workspace.evaluation import Evaluation, Trees
 from inplace_lint.workspace.import_graph import Graph
+from inplace_lint.workspace.training.passed import functions_in
 from inplace_lint.workspace.training.receivers import Receivers
 from inplace_lint.workspace.training.uses import Use
 
+_WITHOUT_HISTORY = frozenset({ViewKind.DATA, ViewKind.DETACH})
 _MOST = 64  # definitions that are looked at for one function
 
 
@@ -38,13 +41,23 @@ class Lead(Enum):
     """
     Where the uses of a function or method lead.
 
-    `UNSEEN`: nothing in the project uses it, or what does, and another library may. `OPEN`: some use is lost.
+    `RETURNED`: to training, and no function on the way there cuts a history. `UNSEEN`: nothing in the project uses it,
+    or what does, and another library may. `OPEN`: some use is lost.
     """
 
+    RETURNED = "returned"
     TRAINING = "training"
     UNSEEN = "unseen"
     OPEN = "open"
     NOWHERE = "nowhere"
+
+
+class _Way(IntEnum):
+    """What is known of the uses on a way: whether all are certain, and whether a function there cuts a history."""
+
+    UNSURE = 0
+    CUT = 1
+    WHOLE = 2
 
 
 class Part(NamedTuple):
@@ -53,6 +66,13 @@ class Part(NamedTuple):
     path: str
     owner: str
     name: str
+
+
+@cache
+def _cuts(name: str) -> bool:
+    """Check whether a method or attribute of tensors returns the tensor without its history."""
+    forms = (form for known in frameworks() for form in tables(known).forms(f"{framework(known).tensor}.{name}"))
+    return any(one.view in _WITHOUT_HISTORY for form in forms for one in form.returns)
 
 
 @cache
@@ -75,24 +95,36 @@ class Leads(Struct, dict=True):
         if name.startswith("__"):
             return Lead.OPEN  # Python runs it
         start = Part(path, owner, name)
-        seen, waiting, found = {start: True}, [start], {Lead.NOWHERE}
+        seen, waiting, found = {start: _Way.WHOLE}, [start], {Lead.NOWHERE}
         while waiting and len(seen) < _MOST:
             part = waiting.pop()
-            uses, certain = self._uses(part), seen[part]
+            uses, way = self._uses(part), seen[part]
             if not uses:
-                found.add(self._unused(part, certain=certain and uses is not None, start=part == start))
+                certain = way is not _Way.UNSURE and uses is not None
+                found.add(self._unused(part, certain=certain, start=part == start))
             for user, use, sure in uses or ():
-                above, known = False if use.evaluates else self._above(user, use), certain and sure
-                if above is True and known:
-                    return Lead.TRAINING
+                above = False if use.evaluates else self._above(user, use)
+                known = min(way, self._way(user, use)) if sure else _Way.UNSURE
+                if above is True and known is _Way.WHOLE:
+                    return Lead.RETURNED
                 if above in {None, True} or (use.passed and not use.evaluates):
-                    found.add(Lead.OPEN)
-                if isinstance(above, Part) and (above not in seen or (known and not seen[above])):
+                    found.add(Lead.TRAINING if above is True and known is _Way.CUT else Lead.OPEN)
+                if isinstance(above, Part) and (above not in seen or known > seen[above]):
                     seen[above] = known
                     waiting.append(above)
         if waiting:
             found.add(Lead.OPEN)
         return next(lead for lead in Lead if lead in found)
+
+    def _way(self, path: str, use: Use) -> _Way:
+        """Return whether the function or method around a certain use has a tensor without its history."""
+        return _Way.CUT if self._cuts(path, frozenset({use.user, f"{use.around}.{use.user}"})) else _Way.WHOLE
+
+    @remembered
+    def _cuts(self, path: str, qualnames: frozenset[str]) -> bool:
+        tree = self.trees.of(path) or ast.Module([], [])
+        known = (node for qualname, node in functions_in(tree) if qualname in qualnames)
+        return any(isinstance(inner, ast.Attribute) and _cuts(inner.attr) for node in known for inner in ast.walk(node))
 
     def _uses(self, part: Part) -> list[tuple[str, Use, bool]] | None:
         """Return the uses of a function or method, with their files and whether they certainly are; None if not all."""

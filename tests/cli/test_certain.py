@@ -1,0 +1,85 @@
+"""What a module's other method is found to do is certain where a network returns what it computes, and cuts nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+ENCODER = """\
+import torch
+from torch import nn
+
+
+class Encoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.linear(x)
+
+    def features(self, x):
+        y = torch.relu(self.linear(x))
+        y += 1
+        return y
+"""
+NET = """\
+import torch
+from torch import nn
+
+from build import build
+
+
+class Net(nn.Module):
+    def __init__(self, cfg):
+        super().__init__()
+        self.encoder = build(cfg.encoder)
+        self.head = nn.Linear(4, 2)
+        self.kept = {{}}
+
+    def forward(self, x):
+{body}
+"""
+CERTAIN = {
+    "it is a part of what is returned": "        return self.head(self.encoder.features(x))",
+    "it has a name": "        y = self.encoder.features(x)\n        return self.head(y)",
+}
+UNCERTAIN = {
+    "its history is cut": "        return self.head(self.encoder.features(x).detach())",
+    "its history is cut later": "        y = self.encoder.features(x)\n        return self.head(y.data)",
+}
+NOT_RECORDED = {
+    "no gradients are recorded": (
+        "        with torch.no_grad():\n            y = self.encoder.features(x)\n        return self.head(y)"
+    )
+}
+
+
+@pytest.fixture
+def tree(folder):
+    (folder / "pyproject.toml").write_text("")
+    (folder / "encoder.py").write_text(ENCODER)
+    (folder / "build.py").write_text("KNOWN = {}\n\n\ndef build(cfg):\n    return KNOWN[cfg.name](**cfg)\n")
+    return folder
+
+
+@pytest.mark.parametrize("body", CERTAIN.values(), ids=CERTAIN)
+def test_a_network_that_returns_what_a_method_computes_makes_it_certain(lint, tree, body):
+    (tree / "net.py").write_text(NET.format(body=body))
+    for _ in range(2):  # the second run takes its results from the cache
+        code, out, _ = lint("encoder.py", "--output-format", "concise")
+        assert (code, out.splitlines()[0].split(" [")[0]) == (1, "encoder.py:15:9: error[IPL101]")
+
+
+@pytest.mark.parametrize("body", UNCERTAIN.values(), ids=UNCERTAIN)
+def test_a_network_that_cuts_a_history_leaves_an_assumption(lint, tree, body):
+    (tree / "net.py").write_text(NET.format(body=body))
+    code, out, _ = lint("encoder.py")
+    assert code == 1
+    assert out.startswith("warning[IPL101]")
+    assert "a gradient is computed for what `features` returns" in out
+
+
+@pytest.mark.parametrize("body", NOT_RECORDED.values(), ids=NOT_RECORDED)
+def test_a_network_that_records_nothing_there_trains_nothing(lint, tree, body):
+    (tree / "net.py").write_text(NET.format(body=body))
+    assert lint("encoder.py") == (0, "All checks passed! (1 more with `--assume grad`)\n", "")
