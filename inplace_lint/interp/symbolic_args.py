@@ -173,15 +173,17 @@ def _input(
     number = _option(state, function.slice, function.qualname, param.name)
     cls = next((cls for given, cls in interp.context.coverage.choice.instances if given == number), None)
     made = None if cls is None else _instance(interp, state, function, cls)
+    promised = None if kind or default != NONE else _promised(interp, state, function, param)
     if cls is not None and made is not None:
-        state.assume(f"`{param.name}` is a `{cls.name}`")
+        if cls != promised:
+            state.assume(f"`{param.name}` is a `{cls.name}`")
         return made
     value = _first(interp, state, function, param, default, none_is_open, kind)
     if optional := default == NONE and isinstance(value, Sym):
         state.set_trait(traits.NONE_BY_DEFAULT, number, True)
     if isinstance(value, Sym) and _holds_numbers(param.annotation):
         state.set_trait(traits.NO_GRADIENT, value.id, True)
-    return interp.context.coverage.option(number, Option(param.name, value, kind, optional))
+    return interp.context.coverage.option(number, Option(param.name, value, kind, optional, promised))
 
 
 def _first(
@@ -198,7 +200,7 @@ def _first(
         return default
     if default == NONE and kind in {"number", "str", "flag"}:
         return NONE
-    optional = default == NONE or _is_optional(param.annotation)
+    optional = default == NONE or _beside_none(param.annotation) is not None
     if kind == "tensor" and optional:
         kind = "input"
     if not kind and default is None:
@@ -292,10 +294,15 @@ def _of_project(interp: Interpreter, state: State, function: ir.Function, param:
 
     A module is one in any case: what it is constructed of says little of what a call of it does.
     """
-    name = param.annotation.id if isinstance(param.annotation, ir.Name) else _text(param.annotation)
-    path = function.slice.path
-    cls = environment.find(interp, state, path, name) if name else None
-    return _instance(interp, state, function, cls) if isinstance(cls, ClassValue) else None
+    cls = _promised(interp, state, function, param)
+    return None if cls is None else _instance(interp, state, function, cls)
+
+
+def _promised(interp: Interpreter, state: State, function: ir.Function, param: ir.Param) -> ClassValue | None:
+    """Return the class of the program that an annotation names, alone or beside None."""
+    name = _named(param.annotation)
+    cls = environment.find(interp, state, function.slice.path, name) if name else None
+    return cls if isinstance(cls, ClassValue) else None
 
 
 def _instance(interp: Interpreter, state: State, function: ir.Function, cls: ClassValue) -> Value | None:
@@ -313,9 +320,14 @@ def _instance(interp: Interpreter, state: State, function: ir.Function, cls: Cla
         interp.context.running.discard(key)
 
 
-def _text(annotation: ir.Expr | None) -> str:
-    """Return an annotation that is written as a text."""
-    return annotation.value if isinstance(annotation, ir.Const) and isinstance(annotation.value, str) else ""
+def _named(annotation: ir.Expr | None) -> str:
+    """Return the name that an annotation is, beside None, or that is written in it as a text."""
+    inner = _beside_none(annotation)
+    match annotation if inner is None else inner:
+        case ir.Name(_, name) | ir.Const(str() as name):
+            return name
+        case _:
+            return ""
 
 
 def _defaults_of(interp: Interpreter, state: State, cls: ClassValue) -> Arguments:
@@ -347,29 +359,23 @@ def _has_defaults(interp: Interpreter, state: State, cls: ClassValue) -> bool:
 
 def kind_of(annotation: ir.Expr | None) -> str:
     """Return the kind of value that an annotation names; empty if it is none of those known."""
-    match annotation:
+    inner = _beside_none(annotation)
+    match annotation if inner is None else inner:
         case ir.Name(_, name) | ir.Attr(_, _, name):
             return _KINDS.get(name, "")
         case ir.Const(str() as text):
             return _KINDS.get(text.rpartition(".")[2].partition("[")[0], "")
-        case ir.Subscript(_, ir.Name(_, "Optional") | ir.Attr(_, _, "Optional"), index):
-            return kind_of(index)
         case ir.Subscript(_, value, index):
             kind, items = kind_of(value), index.items if isinstance(index, ir.Sequence) else (index,)
             return "array" if kind == "sequence" and any(kind_of(item) == "array" for item in items) else kind
-        case ir.Binary(_, "|", left, ir.Const(None)):
-            return kind_of(left)
         case _:
             return ""
 
 
 def _holds_numbers(annotation: ir.Expr | None) -> bool:
     """Check whether an annotation names a container of numbers, such as `Sequence[int]`: its items have no gradient."""
-    match annotation:
-        case ir.Binary(_, "|", inner, ir.Const(None)):
-            return _holds_numbers(inner)
-        case ir.Subscript(_, ir.Name(_, "Optional") | ir.Attr(_, _, "Optional"), inner):
-            return _holds_numbers(inner)
+    inner = _beside_none(annotation)
+    match annotation if inner is None else inner:
         case ir.Subscript(_, outer, index) if kind_of(outer) == "sequence":
             items = index.items if isinstance(index, ir.Sequence) else (index,)
             kinds = {kind_of(item) for item in items if not (isinstance(item, ir.Const) and item.value is ...)}
@@ -378,11 +384,12 @@ def _holds_numbers(annotation: ir.Expr | None) -> bool:
             return False
 
 
-def _is_optional(annotation: ir.Expr | None) -> bool:
+def _beside_none(annotation: ir.Expr | None) -> ir.Expr | None:
+    """Return what an annotation allows beside None; None where it does not allow that."""
     match annotation:
-        case ir.Subscript(_, ir.Name(_, "Optional") | ir.Attr(_, _, "Optional"), _) | ir.Binary(
-            _, "|", _, ir.Const(None)
-        ):
-            return True
+        case ir.Subscript(_, ir.Name(_, "Optional") | ir.Attr(_, _, "Optional"), inner):
+            return inner
+        case ir.Binary(_, "|", inner, ir.Const(None)):
+            return inner
         case _:
-            return False
+            return None

@@ -43,13 +43,15 @@ class Option(Struct, frozen=True):
     """
     A parameter of an entry point: its name, what it is first run on and the kind that the annotation promises.
 
-    `optional`: it may be passed or not, and is None by default.
+    `optional`: it may be passed or not, and is None by default. `cls` is the class of the program that an annotation
+    promises for what is None by default.
     """
 
     name: str
     value: Value
     kind: str
     optional: bool = False
+    cls: ClassValue | None = None
 
 
 class Choice(Struct, frozen=True):
@@ -161,11 +163,11 @@ class Coverage(Struct):
 
     def words(self) -> tuple[str, ...]:
         """Return the options that the entry point runs on, as they are passed."""
-        return tuple(
-            f"{self.options[number].name}={value.value!r}"
-            if isinstance(value, Const)
-            else f"{self.options[number].name}=..."
-            for number, value in self.choice.options
+        given = [(self.options[number].name, value) for number, value in self.choice.options]
+        passed = (number for number, cls in self.choice.instances if cls == self.options[number].cls)
+        return (
+            *(f"{name}={value.value!r}" if isinstance(value, Const) else f"{name}=..." for name, value in given),
+            *(f"{self.options[number].name}=..." for number in passed),
         )
 
     def one(self, frame: Frame, state: State, node: Conditional, test: Value, side: bool) -> None:

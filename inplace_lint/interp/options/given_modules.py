@@ -1,11 +1,14 @@
 """
-Arguments that are modules: what a file trains where nobody in it says on what.
+Arguments that are modules: what a file trains where nobody in it says on what, and what is None by default.
 
     class Net(nn.Module): ...
 
     def fit(model, batches):            # is run once more on a `Net`, which is the only network of the file
         for x in batches:
             model(x).backward()
+
+    class Attention(nn.Module):
+        def __init__(self, dim, rope: Rope | None = None):      # is run once more on a `Rope`
 """
 
 from __future__ import annotations
@@ -22,6 +25,27 @@ from inplace_lint.interp.options.coverage import Choice
 from inplace_lint.ir import nodes as ir
 from inplace_lint.ir.walk import walk
 from inplace_lint.workspace import trainers
+
+
+def optional(interp: Interpreter, item: Definition) -> list[Choice]:
+    """Return what to run an entry point on that may be passed a module, of a class whose call leads to a write."""
+    functions = {item.slice, *(method.slice for method in item.methods)}
+    found: list[Choice] = []
+    for number, option in interp.context.coverage.options.items():
+        match interp.context.symbols.keys[number], option.cls:
+            case (origins.PARAMETER, _, _, owner), ClassValue() as cls if owner in functions:
+                found.extend([Choice(instances=((number, cls),))] if _leads(interp, cls) else [])
+            case _:
+                pass
+    return found
+
+
+def _leads(interp: Interpreter, cls: ClassValue) -> bool:
+    """Check whether a class is a module whose call leads to a write, as far as that is known in the file."""
+    if interp.context.is_module(cls) is None:
+        return False
+    known = interp.context.file_effects().known.get((cls.slice.path, cls.name))
+    return interp.context.coverage.writes(cls.slice.path, cls.name) if known is None else known.calls is not None
 
 
 def choices(interp: Interpreter, item: Definition) -> list[Choice]:

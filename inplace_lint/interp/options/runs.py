@@ -101,7 +101,7 @@ def _further(
         found.extend(named(interp, item, run(item)))
         calls = counters["framework_calls"] - before
     found.extend(_run_choices(interp, item, order, run, calls))
-    for choice in given_modules.choices(interp, item):
+    for choice in (*given_modules.choices(interp, item), *given_modules.optional(interp, item)):
         interp.context.coverage.choice = choice
         found.extend(named(interp, item, run(item)))
     interp.context.coverage.choice = Choice()
