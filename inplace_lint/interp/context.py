@@ -121,6 +121,11 @@ class Context(Struct):
             self.effects = call_graph.file_effects(self.project, self.main)
         return self.effects
 
+    def writes_in_methods(self, cls: ClassValue) -> bool:
+        """Return whether methods of a class that the file leads to write, or call what does, whatever runs them."""
+        known = self.file_effects().known.get((cls.slice.path, cls.name))
+        return known is not None and (known.effects.methods_write or bool(known.methods))
+
     @property
     def path(self) -> str:
         """The path of the file whose entry points are run."""

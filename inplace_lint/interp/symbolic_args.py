@@ -309,8 +309,8 @@ def _instance(interp: Interpreter, state: State, function: ir.Function, cls: Cla
     """Return an instance of a class, as an argument of a function; None where nothing says how it is constructed."""
     path = function.slice.path
     key = (f"argument of {cls.slice.path}", cls.name)  # whose constructor may take one of the same class
-    is_module = interp.context.is_module(cls) is not None
-    if key in interp.context.running or not (is_module or _has_defaults(interp, state, cls)):
+    is_worth = interp.context.is_module(cls) is not None or interp.context.writes_in_methods(cls)
+    if key in interp.context.running or not (is_worth or _has_defaults(interp, state, cls)):
         return None
     interp.context.running.add(key)
     try:

@@ -41,9 +41,9 @@ def optional(interp: Interpreter, item: Definition) -> list[Choice]:
 
 
 def _leads(interp: Interpreter, cls: ClassValue) -> bool:
-    """Check whether a class is a module whose call leads to a write, as far as that is known in the file."""
+    """Check whether a call of a module leads to a write, or of a method of another object, as far as the file tells."""
     if interp.context.is_module(cls) is None:
-        return False
+        return interp.context.writes_in_methods(cls)
     known = interp.context.file_effects().known.get((cls.slice.path, cls.name))
     return interp.context.coverage.writes(cls.slice.path, cls.name) if known is None else known.calls is not None
 
