@@ -90,12 +90,26 @@ def factors() -> frozenset[str]:
     return frozenset(json.loads(path.read_text(encoding="utf-8")))
 
 
+@lru_cache(maxsize=1)
+def unused() -> dict[str, dict[str, str | bool]]:
+    """
+    Give the arguments of which backward only asks for the sizes (seen by running), each with a guard for other cases.
+
+    Their values were replaced between forward and backward, and the gradients stayed as they were.
+    """
+    path = Path(__file__).parent / "unused.json"
+    arguments: dict[str, dict[str, str | bool]] = json.loads(path.read_text(encoding="utf-8"))
+    return arguments
+
+
 def with_used_saves(row: dict[str, Any]) -> dict[str, Any]:
-    """Say when backward uses the value of a weight that it keeps."""
-    if row["op"] not in factors():
+    """Say when backward uses the value of a weight or an argument that it keeps."""
+    used = unused().get(row["op"], {})
+    if row["op"] in factors():
+        used = {"weight": "rg(input)", "self.weight": "rg(input)", **used}
+    if not used:
         return row
-    weights = {"weight", "self.weight"}
-    saves = [{**save, "used": "rg(input)"} if save["of"] in weights else save for save in row["saves"]]
+    saves = [{**save, "used": used[save["of"]]} if save["of"] in used else save for save in row["saves"]]
     return {**row, "saves": saves}
 
 

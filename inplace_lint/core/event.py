@@ -34,6 +34,7 @@ class Keeping(Word):
     AVERAGE = "average"
     STATE = "state"
     MODEL = "model"
+    WEIGHTS = "weights"
     BESIDE = "beside"
     AGAIN = "again"
     ITEM = "item"

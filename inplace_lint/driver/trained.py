@@ -87,7 +87,8 @@ def _asked(trainers: Trainers, one: Finding, entry: Asks) -> Finding:
     records = trainers.record(entry, one.options)
     if records is None:
         where = f"gradients are recorded where `{(entry.name or '').rpartition('.')[2]}` is called"
-        return replace(one, entry=None, severity=Severity.WARNING, certainty=Certainty.UNKNOWN, assumptions=(where,))
+        assumed = (*one.assumptions, where)
+        return replace(one, entry=None, severity=Severity.WARNING, certainty=Certainty.UNKNOWN, assumptions=assumed)
     return replace(one, entry=None) if records else one
 
 

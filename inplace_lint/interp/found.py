@@ -114,7 +114,7 @@ def with_callers(
         else replace(one, entry=entry)
         if asked and (asked in one.event.assumptions or _is_refused_alone(one.event))
         else replace(one, entry=recorded)
-        if isinstance(one.event, Refused) and one.event.check in _WHERE_RECORDED and not one.event.assumptions
+        if isinstance(one.event, Refused) and one.event.check in _WHERE_RECORDED
         else one
         for one in found
     ]

@@ -11,6 +11,7 @@ from msgspec import Struct, field
 
 from inplace_lint.core import interruption
 from inplace_lint.domain.state import State
+from inplace_lint.domain.values import RefId
 from inplace_lint.interp.outcome import Flow, Outcome, Outcomes, Raised, Results
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ class Limits(TypedDict, total=False):
     lazy: bool
     shallow: bool
     listens: bool
+    lacks: RefId | None
     raises: int
 
 
@@ -76,7 +78,8 @@ class Fuel(Struct):
     `thorough`: what ran in an entry point that was cut in any way is run on its own, too.
 
     `listens`: something outside may handle an exception, so that its class is looked at and `raises` more sides of
-    conditions that only raise are followed; such a side is no path where nobody listens. `raised` are the paths on
+    conditions that only raise are followed; such a side is no path where nobody listens. `lacks` is the scope of the
+    call that handles what it raises where an attribute is missing. `raised` are the paths on
     which a call has raised, until the statement that runs takes them as its outcomes. `aside` are paths that were
     dropped, since there were too many, after something had been found on them.
     """
@@ -95,6 +98,7 @@ class Fuel(Struct):
     shallow: bool = False
     thorough: bool = False
     listens: bool = False
+    lacks: RefId | None = None
     raises: int = 0
     raised: Outcomes = field(default_factory=list)
     aside: list[State] = field(default_factory=list)
@@ -164,9 +168,15 @@ class Fuel(Struct):
         """Return a context in which the width is divided among so many paths."""
         return _Scope(self, {"paths": max(1, self.width // paths)}) if paths > 1 else _UNCHANGED
 
-    def listening(self, listens: bool = True) -> AbstractContextManager[None]:  # noqa: FBT002 - a handler or none
-        """Return a context in which exceptions may be handled."""
-        return _Scope(self, {"listens": True, "raises": PATHS_THAT_RAISE}) if listens else _UNCHANGED
+    def listening(
+        self,
+        listens: bool = True,  # noqa: FBT002 - a handler or none
+        lacks: RefId | None = None,
+    ) -> AbstractContextManager[None]:
+        """Return a context in which exceptions may be handled; in the call `lacks` that of a missing attribute."""
+        if not listens:
+            return _UNCHANGED
+        return _Scope(self, {"listens": True, "raises": PATHS_THAT_RAISE, "lacks": lacks or self.lacks})
 
     def follows_raise(self) -> bool:
         """Say whether a side of a condition that only raises is followed, and count it."""

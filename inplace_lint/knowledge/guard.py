@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 from functools import lru_cache
-from typing import Protocol
+from typing import Protocol, cast
 
 from msgspec import Struct
 
@@ -50,6 +50,7 @@ class Many(Struct, frozen=True):
 
 
 Guard = Atom | Test | Not | Many
+NEVER = Many(every=False, operands=())
 
 
 class Environment(Protocol):
@@ -117,6 +118,11 @@ def parse(text: str) -> Guard:
     except (SyntaxError, ValueError) as error:
         msg = f'"{text}" is not a guard'
         raise FactError(msg) from error
+
+
+def parse_use(value: object) -> Guard:
+    """Parse when backward reads what it keeps: a guard, or false where it only asks for the sizes."""
+    return NEVER if value is False else parse(cast("str", value))
 
 
 _OPERATORS: dict[type[ast.cmpop], str] = {

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from inplace_lint.core.errors import FactError
 from inplace_lint.knowledge.argument import Argument, arguments, name_of
-from inplace_lint.knowledge.guard import Atom, Guard, Many, Not, Test, atoms, parse
+from inplace_lint.knowledge.guard import Atom, Guard, Many, Not, Test, atoms, parse, parse_use
 from inplace_lint.knowledge.schema import (
     Reader,
     Schema,
@@ -310,7 +310,7 @@ WRITE = Schema(
 )
 SAVE = Schema(
     "a save",
-    {"of": ("of", text), "if": _IF, "copy": ("copy", flag), "checked": ("checked", flag), "used": ("used", parse)},
+    {"of": ("of", text), "if": _IF, "copy": ("copy", flag), "checked": ("checked", flag), "used": ("used", parse_use)},
     ("of",),
 )
 _HAND = Schema("what is handed a gradient", {"of": ("of", text), "if": _IF, "expanded": ("expanded", flag)}, ("of",))

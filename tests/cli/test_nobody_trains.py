@@ -250,3 +250,43 @@ def test_what_a_module_without_parameters_keeps_is_to_infer_unless_a_call_passes
     found = lint("--output-format=concise", "cache.py")
     assert ("[IPL104]" in found.out) is told
     assert told or found == QUIET
+
+
+PRUNED = """\
+import torch
+
+
+def prune(layers, indices):
+    with {context}:
+        for layer in layers:
+            zero(layer, indices)
+
+
+def zero(layer, indices):
+    return zero_weight(layer, indices)
+
+
+def zero_weight(layer, indices):
+    weight = getattr(layer, "weight", None)
+    if weight is None:
+        raise TypeError("no weight")
+    return zero_rows(layer, indices)
+
+
+def zero_rows(layer, indices):
+    fill(layer.weight, indices)
+    return 1
+
+
+def fill(tensor: torch.Tensor, indices):
+    tensor.index_fill_(0, torch.as_tensor(indices, device=tensor.device), 0)
+"""
+
+
+@pytest.mark.parametrize(("context", "told"), [("torch.no_grad()", False), ("torch.enable_grad()", True)])
+def test_a_weight_may_be_written_by_helpers_that_are_only_called_under_no_grad(lint, folder, context, told):
+    (folder / "pyproject.toml").write_text("")
+    (folder / "prune.py").write_text(PRUNED.format(context=context))
+    found = lint("--output-format=concise", "prune.py")
+    assert ("prune.py:27:5: warning[IPL201]" in found.out) is told
+    assert told or found == QUIET

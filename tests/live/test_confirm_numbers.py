@@ -112,6 +112,18 @@ FORMS = {
         """,
         ["part `.weight` of the result is 1.99251 and should be 0.992513, by `main()`"],
     ),
+    "a tensor that a list has several times": (
+        """
+        import torch
+
+
+        def main():
+            rows = [torch.zeros(3)] * 2
+            rows[0] += 1
+            return rows
+        """,
+        ["the sum of part [1] of the result is 3 and should be 0, by `main()`"],
+    ),
     "numbers that are not finite are counted, and the rest are summed": (
         """
         import torch

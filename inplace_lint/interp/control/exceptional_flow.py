@@ -104,7 +104,8 @@ def _try(interp: Interpreter, frame: Frame, state: State, node: ir.Try) -> Outco
     expects = handles(node, interp.context.default().framework.errors)
     if expects:
         state.modes = replace(modes, expects=modes.expects or "own", own=frame.caller)
-    with interp.fuel.listening(bool(node.handlers)):
+    lacks = any(one.type is not None and "AttributeError" in _types(one.type) for one in node.handlers)
+    with interp.fuel.listening(bool(node.handlers), frame.env.id if lacks else None):
         inside = interp.execute(frame, state, node.body)
     outcomes: Outcomes = []
     for outcome in inside:

@@ -13,13 +13,21 @@ from inplace_lint.core.span import Place
 from inplace_lint.domain import traits
 from inplace_lint.domain.heap import Instance, ListObject, Names
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Const, Dotted, Ref, Sym, Tuple, Value
+from inplace_lint.domain.values import Builtin, Const, Dotted, Ref, Sym, Tuple, Value
 from inplace_lint.interp.control import iteration, path_condition
-from inplace_lint.interp.expr import attribute_targets, environment, item_stores, operators, own_names, subscripts
+from inplace_lint.interp.expr import (
+    attribute_targets,
+    environment,
+    item_stores,
+    operators,
+    own_names,
+    private_names,
+    subscripts,
+)
 from inplace_lint.interp.frame import Arguments, Frame, text_of
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.module_scope import module_env
-from inplace_lint.interp.outcome import Results, taken
+from inplace_lint.interp.outcome import Raised, Results, taken
 from inplace_lint.ir import nodes as ir
 
 
@@ -36,7 +44,8 @@ def assign(
             states: list[State] = []
             for before, receiver in interp.evaluate(frame, state, inner):
                 interp.listeners.set_attribute(before, Place(frame.slice, at), receiver, value, source)
-                states.extend(interp.set_attribute(frame, before, receiver, name, value, at))
+                own = private_names.attribute(interp, frame, before, receiver, name)
+                states.extend(interp.set_attribute(frame, before, receiver, own, value, at))
             return states
         case ir.Subscript(_, inner, index):
             return [
@@ -88,6 +97,9 @@ def _unpack(
     if isinstance(source, ir.Sequence) and len(source.items) != len(items):
         source = None
     star = next((position for position, item in enumerate(items) if isinstance(item, ir.Starred)), None)
+    if type(value) is Tuple and value.exact and not _fits(len(value.items), len(items), starred=star is not None):
+        interp.fuel.leave(state, Raised(Builtin("ValueError"), frame.site(at)))
+        return []
     spread = iteration.unpack(
         interp, frame, state, value, source, at, len(items) - (star is not None), star is not None
     )
@@ -108,6 +120,11 @@ def _unpack(
     return states
 
 
+def _fits(given: int, targets: int, *, starred: bool) -> bool:
+    """Check whether as many items can be unpacked to these targets."""
+    return given >= targets - 1 if starred else given == targets
+
+
 def augment(interp: Interpreter, frame: Frame, state: State, node: ir.AugAssign) -> list[State]:
     """Run an augmented assignment: read the old value, operate (in place where its type does), assign the result."""
     match node.target:
@@ -117,10 +134,11 @@ def augment(interp: Interpreter, frame: Frame, state: State, node: ir.AugAssign)
                 for after, (old, value) in interp.evaluate_all(frame, state, (node.target, node.value))
                 for done, result in _announced(interp, frame, after, node, old, value)
             ]
-        case ir.Attr(at, inner, name):
+        case ir.Attr(at, inner, written):
             return [
                 final
                 for before, receiver in interp.evaluate(frame, state, inner)
+                for name in (private_names.attribute(interp, frame, before, receiver, written),)
                 for got, old in interp.get_attribute(frame, before, receiver, name, at)
                 for after, value in interp.evaluate(frame, got, node.value)
                 for done, result in _announced(interp, frame, after, node, old, value)
@@ -192,7 +210,7 @@ def delete(interp: Interpreter, frame: Frame, state: State, target: ir.Expr) -> 
                 _delete_item(interp, frame, state, receiver, place, target.at)
         case ir.Attr(_, inner, name):
             for after, receiver in interp.evaluate(frame, state, inner)[:1]:
-                attribute_targets.unset(after, receiver, name)
+                attribute_targets.unset(after, receiver, private_names.attribute(interp, frame, after, receiver, name))
         case ir.Sequence(_, _, items):
             for item in items:
                 delete(interp, frame, state, item)

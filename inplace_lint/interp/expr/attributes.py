@@ -37,7 +37,7 @@ from inplace_lint.domain.values import (
 from inplace_lint.interp.call import closures, enums, module_containers, module_registry
 from inplace_lint.interp.call.library_bases import is_method, library_method, takes_class
 from inplace_lint.interp.control import path_condition
-from inplace_lint.interp.expr import environment, own_names, tensor_attributes
+from inplace_lint.interp.expr import environment, own_names, private_names, tensor_attributes
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import kernels, opaque_modules
@@ -204,7 +204,7 @@ def _of_tensor(
     if module is not None:
         return _of_unknown(interp, frame, state, module, name, at)
     interp.fuel.counters["calls_without_fact:" + method] += 0
-    return [(state, state.symbols.sym((origins.ATTRIBUTE, value, name)))]
+    return [(state, tensor_attributes.unknown(interp, frame, state, value, name))]
 
 
 def _of_instance(
@@ -237,7 +237,7 @@ def _of_instance(
             return [(state, method)]
         dunder = name.startswith("__") and name.endswith("__")
         own = None if dunder else special(interp, frame, state, value, "__getattr__", (Const(name),), at)
-        return own if own is not None else [(state, _by_getattr(interp, state, value, instance, name))]
+        return own if own is not None else [(state, _by_getattr(interp, frame, state, value, instance, name))]
     return _bound(interp, frame, state, value, resolved, at)
 
 
@@ -308,7 +308,7 @@ def _of_mapping(state: State, value: Ref, name: str) -> Builtin | None:
     return None if none else Builtin(name, mapping)
 
 
-def _by_getattr(interp: Interpreter, state: State, value: Ref, instance: Instance, name: str) -> Value:
+def _by_getattr(interp: Interpreter, frame: Frame, state: State, value: Ref, instance: Instance, name: str) -> Value:
     """
     Return what an unknown attribute is: of a container, a module; for a class with `__getattr__ = dict.get`, an item.
 
@@ -323,12 +323,12 @@ def _by_getattr(interp: Interpreter, state: State, value: Ref, instance: Instanc
     inner = None if mapping is None else state.object(mapping)
     if isinstance(inner, DictObject) and name in inner.items and lookup(interp, state, instance.cls, "__getattr__"):
         return inner.items[name]
-    return state.symbols.sym((origins.ATTRIBUTE, value, name))
+    return tensor_attributes.unknown(interp, frame, state, value, name)
 
 
 def own_attribute(interp: Interpreter, state: State, cls: ClassValue, name: str) -> Value | None:
     """Return what the body of a class binds a name to."""
-    slice_ = cls.methods.get(name)
+    slice_ = cls.methods.get(name := private_names.in_body(cls, name))
     method = None if slice_ is None else closures.method(interp, state, cls, name, slice_)
     if method is not None and name not in interp.context.exchanged:
         return method

@@ -28,7 +28,7 @@ from inplace_lint.domain.values import (
 )
 from inplace_lint.interp.call import calls, closures
 from inplace_lint.interp.control import path_condition
-from inplace_lint.interp.expr import comparisons, environment, operators
+from inplace_lint.interp.expr import comparisons, environment, operators, private_names
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Results, taken
@@ -85,7 +85,8 @@ def _evaluate_rest(
 def _attr(interp: Interpreter, frame: Frame, state: State, expr: ir.Attr) -> Results:
     if type(expr.value) is ir.Name:
         value = environment.read(interp, frame, state, expr.value.id)
-        return interp.get_attribute(frame, state, value, expr.name, expr.at)
+        name = private_names.attribute(interp, frame, state, value, expr.name) if expr.name[:2] == "__" else expr.name
+        return interp.get_attribute(frame, state, value, name, expr.at)
     return [
         result
         for after, value in evaluate(interp, frame, state, expr.value)

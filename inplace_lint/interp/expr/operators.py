@@ -77,9 +77,14 @@ def binary(
     if facts is not None and not isinstance(left, Tuple):
         method = facts.framework.reflected[op]
         return call_method(interp, frame, state, facts, method, (right, left), expr.at, {0: expr.right, 1: expr.left})
+    if type(right) is Const and right.value == 0 and op in _DIVIDES and type(left) is Const and is_number(state, left):
+        return interp.fuel.leave(state, Raised(Builtin("ZeroDivisionError"), frame.site(expr.at)))
     result = python_binary(interp, state, op, left, right, frame.site(expr.at).place)
     postponed.note(frame, state, (left, right), result, expr.at)
     return [(state, result)]
+
+
+_DIVIDES = frozenset({"/", "//", "%"})
 
 
 def _by_own_class(

@@ -25,6 +25,13 @@ def read(interp: Interpreter, frame: Frame, state: State, value: Value, method: 
     return [(state, Bound(value, Dotted(method)))]
 
 
+def unknown(interp: Interpreter, frame: Frame, state: State, value: Ref, name: str) -> Value:
+    """Return an attribute of which nothing is known; where the call handles that there is none, one is assumed."""
+    if interp.fuel.lacks == frame.env.id:
+        state.assume("no exception is raised where one is handled")
+    return state.symbols.sym((origins.ATTRIBUTE, value, name))
+
+
 def history(state: State, value: Ref, tensor: Tensor) -> Value:
     """Return the node of a tensor of which it is known whether there is one: an object that is true, or None."""
     if tensor.leaf or not tensor.rg:

@@ -107,7 +107,7 @@ def repeats(call: Call, fact: ReturnFact, source: Tensor, sizes: Sizes | None) -
     if found is None and source.sizes is not None:
         new = len(sizes) - len(source.sizes)
         pairs = enumerate(sizes)
-        found = [at for at, size in pairs if size not in {1, None} and (at < new or source.sizes[at - new] == 1)]
+        found = [at for at, size in pairs if size != 1 and (at < new or source.sizes[at - new] == 1)]
     return (*source.part, (_REPEATS, "", (Const(len(sizes)), *map(Const, found)))) if found else None
 
 

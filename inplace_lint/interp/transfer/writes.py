@@ -55,7 +55,7 @@ def run(call: Call, inputs: list[Save]) -> list[tuple[State, Value]]:
             return [(state, ref)]
     # What the call itself writes uncounted, such as running statistics, it saves, but backward does not use the value.
     hidden = {tensor.storage for fact, _, tensor in targets if not fact.counted}
-    inputs = [replace(save, used=save.storage not in hidden) for save in inputs]
+    inputs = [replace(save, used=save.used and save.storage not in hidden) for save in inputs]
     # The node becomes the history of the tensors that the framework checks for being a leaf, and not of buffers.
     cuts = binding.op.history == "cut"
     tracked = [ref for fact, ref, _ in targets if cuts or fact.checks & {Check.LEAF, Check.LEAF_VIEW}]

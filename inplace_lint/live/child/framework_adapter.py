@@ -229,19 +229,18 @@ class FrameworkAdapter(abc.ABC):
         return contextlib.nullcontext()
 
     def tensors(self, value: Any) -> List[Any]:
-        """Return all tensors in a value: tuples, lists, dicts, data classes and plain objects."""
-        return [tensor for _, tensor in self._found(value)]
+        """Return all tensors in a value, each once: tuples, lists, dicts, data classes and plain objects."""
+        return list({id(tensor): tensor for _, tensor in self._found(value)}.values())
 
     def _found(self, value: Any, *, into_layers: bool = False) -> List[Tuple[str, Any]]:
-        """Return all tensors in a value, each with the path by which it is reached first, as `[0].mean`."""
+        """Return all tensors in a value, each with a path that leads to it, as `[0].mean`."""
         found: List[Tuple[str, Any]] = []
         self._collect(value, found, _DEEPEST, "", into_layers)
         return found
 
     def _collect(self, value: Any, found: List[Tuple[str, Any]], depth: int, path: str, into_layers: bool) -> None:
         if isinstance(value, self.tensor):
-            if all(value is not other for _, other in found):
-                found.append((path, value))
+            found.append((path, value))
         elif into_layers and isinstance(value, self.layer):
             found += [(f"{path}.{name}", item) for name, item in value.named_parameters()]
         elif depth:

@@ -7,6 +7,9 @@ from inplace_lint.core.finding import Role
 from inplace_lint.rules.draft import Draft, Mark, Repair, flag_cure, flag_label, named, ran
 from inplace_lint.rules.rule import Harm, Rule, Variant
 
+_KEPT_IN_A_LOOP = (
+    "{what} changes the parameters, and with them what the loop kept of the model: an assignment does not copy"
+)
 _SAYS = {
     Keeping.CONTAINER: (
         "{what} is overwritten after it was put into a container, and read from there as if it still had its old value"
@@ -16,9 +19,8 @@ _SAYS = {
     Keeping.HOOK: "{what} is overwritten, and with it what a forward hook has stored, which is not a copy",
     Keeping.AVERAGE: "{what} is averaged with itself: what was stored is not a copy",
     Keeping.STATE: "{what} changes the parameters, and with them the state that was stored: `state_dict` does not copy",
-    Keeping.MODEL: (
-        "{what} changes the parameters, and with them what the loop kept of the model: an assignment does not copy"
-    ),
+    Keeping.MODEL: _KEPT_IN_A_LOOP,
+    Keeping.WEIGHTS: _KEPT_IN_A_LOOP,
     Keeping.BESIDE: (
         "what was stored is not a copy: {what} changes it, and it is then read together with the tensor that it shares"
         " memory with"
@@ -38,6 +40,7 @@ _CURES = {
     Keeping.AVERAGE: "store `detach().clone()`",
     Keeping.STATE: "store a copy: `copy.deepcopy(model.state_dict())`",
     Keeping.MODEL: "keep a copy: `copy.deepcopy(model)`",
+    Keeping.WEIGHTS: "store `detach().clone()`",
     Keeping.BESIDE: "store `detach().clone()`",
     Keeping.AGAIN: "store a copy: `clone()`",
     Keeping.ITEM: "work on a copy: `clone()`",
@@ -52,7 +55,8 @@ def _written(event: Snapshot) -> str:
     """Spell what is written, or the call that writes the parameters."""
     write = event.write
     if write.symbol and (
-        event.how in {Keeping.STATE, Keeping.MODEL} or (event.how is Keeping.BESIDE and write.spelled is Spelling.CALL)
+        event.how in {Keeping.STATE, Keeping.MODEL, Keeping.WEIGHTS}
+        or (event.how is Keeping.BESIDE and write.spelled is Spelling.CALL)
     ):
         return f"`{write.symbol}.{write.op.rpartition('.')[2]}()`"
     return named(write.symbol)

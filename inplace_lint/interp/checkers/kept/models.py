@@ -72,7 +72,15 @@ def _check(interp: Interpreter, state: State, place: Place, clock: int, value: V
     changed = _changed(state, value, clock, made)
     if changed is not None:
         framework = interp.context.default().framework.name
-        state.report(Snapshot(framework, Keeping.MODEL, changed[0], place, None, changed[1]))
+        state.report(Snapshot(framework, _how(state, value), changed[0], place, None, changed[1]))
+
+
+def _how(state: State, value: Value) -> Keeping:
+    """Return whether a model is kept, its `state_dict`, or weights in a container of their own."""
+    if isinstance(value, Sym) or _is_model(state, value):
+        return Keeping.MODEL
+    is_state = any(state.has_trait(traits.STATE_OF, ref.id) for ref in _parameters(state, value))
+    return Keeping.STATE if is_state else Keeping.WEIGHTS
 
 
 def _changed(state: State, value: Value, clock: int, made: int) -> tuple[Touch, frozenset[str]] | None:
