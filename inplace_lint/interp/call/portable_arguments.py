@@ -6,7 +6,7 @@ Portable arguments: what one path passes to a constructor, in a form that anothe
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
@@ -137,20 +137,29 @@ def _captured(state: State, closure: Closure, depth: int) -> Iterator[tuple[str,
 
 def thawed(state: State, entry: tuple[Hashable, ...]) -> Arguments:
     """Return frozen arguments as values of another path, with new objects."""
-    positional, keywords = entry
-    assert isinstance(positional, tuple)
-    assert isinstance(keywords, tuple)
+    positional, keywords = _parts(entry)
     return Arguments(
         tuple(_thawed(state, item) for item in positional),
         tuple((name, _thawed(state, item)) for name, item in keywords),
     )
 
 
-def classes(entry: tuple[Hashable, ...]) -> Iterator[ClassValue]:
-    """Yield the classes of the program among frozen arguments."""
+def _parts(entry: tuple[Hashable, ...]) -> tuple[tuple[Any, ...], tuple[tuple[str, Any], ...]]:
     positional, keywords = entry
     assert isinstance(positional, tuple)
     assert isinstance(keywords, tuple)
+    return positional, keywords
+
+
+def passed(entry: tuple[Hashable, ...], names: Sequence[str]) -> frozenset[str]:
+    """Return the parameters that frozen arguments are passed for, of those that a call can pass by position first."""
+    positional, keywords = _parts(entry)
+    return frozenset({*names[: len(positional)], *(name for name, _ in keywords)})
+
+
+def classes(entry: tuple[Hashable, ...]) -> Iterator[ClassValue]:
+    """Yield the classes of the program among frozen arguments."""
+    positional, keywords = _parts(entry)
     yield from (value for value in (*positional, *(item for _, item in keywords)) if isinstance(value, ClassValue))
 
 

@@ -128,6 +128,27 @@ def _different(made: list[tuple[State, Value]]) -> list[tuple[State, Value]]:
     return list(kept.values())
 
 
+def leaves_rates(interp: Interpreter, item: Definition) -> bool:
+    """
+    Return whether the program constructs a class, but never with an option of it that is the number 0 by default.
+
+    At another rate, which whoever uses the class elsewhere may pass, its parts may write.
+    """
+    cls, base = interp.context.classes.get(item.slice), interp.context.base
+    entries = interp.context.constructed.get(id(cls), ())
+    init = interp.lookup(base, cls, "__init__") if base is not None and cls is not None and entries else None
+    if not isinstance(init, Closure) or None in entries:
+        return False
+    rates = {name for name, value in interp.context.defaults_of(init).items() if _is_zero(value)}
+    names = [param.name for param in init.function.params[1:]]
+    passed = (portable_arguments.passed(entry, names) for entry in entries if rates and entry is not None)
+    return bool(rates.difference(*passed))
+
+
+def _is_zero(value: Value) -> bool:
+    return type(value) is Const and type(value.value) in {int, float} and not value.value
+
+
 def is_worth_passing(interp: Interpreter, state: State, cls: ClassValue, item: Definition, entry: str) -> bool:
     """
     Return whether a call is run once more on all that is None by default.
