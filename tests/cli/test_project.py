@@ -554,6 +554,50 @@ class Gate(nn.Module):
     assert "with `form='softmax'`" in row["message"]
 
 
+def test_an_option_of_a_large_class_leads_to_a_class_of_another_file_that_writes(lint, folder):
+    (folder / "rotary.py").write_text(
+        """\
+import torch
+from torch import nn
+
+
+class Rotary(nn.Module):
+    def forward(self, q, angle):
+        left, right = q.chunk(2, dim=-1)
+        return torch.cat([left * angle.cos(), right.mul_(angle)], dim=-1)
+"""
+    )
+    (folder / "net.py").write_text(
+        """\
+from torch import nn
+
+from rotary import Rotary
+
+
+class Net(nn.Module):
+    def __init__(self, size, positions="sin"):
+        super().__init__()
+        self.heads = nn.ModuleList([nn.Linear(size, size) for _ in range(50)])
+        self.tails = nn.ModuleList([nn.Linear(size, size) for _ in range(50)])
+        self.fc = nn.Linear(size, size)
+        self.rotary = None
+        if positions in {"rotary", "both"}:
+            self.rotary = Rotary()
+
+    def forward(self, x, angle):
+        for head, tail in zip(self.heads, self.tails):
+            x = head(x) + tail(x)
+        x = self.fc(x)
+        if self.rotary is not None:
+            x = self.rotary(x, angle)
+        return x
+"""
+    )
+    row, *_ = _found(lint, "rotary.py")
+    assert (row["severity"], row["location"]["row"]) == ("error", 8)
+    assert "with `positions='rotary'`" in row["message"]
+
+
 def _found(lint, path):
     """Return what a check of one file finds, as the report in JSON has it."""
     return json.loads(lint("check", path, "--output-format", "json", "--no-cache").out)

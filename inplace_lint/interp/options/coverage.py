@@ -111,7 +111,8 @@ class Coverage(Struct):
     those of `root` write. `outer` are sides that entry points further out missed before, `outside` the one of them that
     the choice leads to. `assuming` are the entry points of which a finding assumes that a value from outside requires
     grad, `making` the last words of the calls that make parameters, `elsewhere` the sides in other files that make
-    parameters, or an object of a class that `writes`.
+    parameters, or an object of a class that `writes`. `uncalled` are the classes of other files that do, which no entry
+    point called.
     """
 
     path: str = ""
@@ -127,6 +128,7 @@ class Coverage(Struct):
     making: frozenset[str] = frozenset()
     writes: Callable[[str, str], bool] = _nothing_writes
     elsewhere: set[Key] = field(default_factory=set)
+    uncalled: frozenset[str] = frozenset()
     options: dict[SymId, Option] = field(default_factory=dict)
     root: Slice | None = None
     inherited: frozenset[Slice] = frozenset()

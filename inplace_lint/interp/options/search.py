@@ -298,6 +298,7 @@ def _leading(interp: Interpreter, item: Definition) -> frozenset[str]:
     """Return the names of functions, classes and methods that lead to a write, as an entry point uses them."""
     file = interp.context.file_effects()
     names = {name for name in file.named if file.summary(name).calls is not None} | file.used
+    names |= interp.context.coverage.uncalled
     setting_up = set_up_methods(item)
     for method in item.methods:
         if method.makes and method.name in setting_up:
