@@ -598,6 +598,49 @@ class Net(nn.Module):
     assert "with `positions='rotary'`" in row["message"]
 
 
+def test_a_class_of_another_file_refuses_the_defaults(lint, folder):
+    (folder / "conv.py").write_text(
+        """\
+from torch import nn
+
+
+class Conv(nn.Module):
+    def __init__(self, size, causal=False, pad="zero"):
+        super().__init__()
+        assert pad in ("constant", "replicate")
+        if not causal:
+            raise ValueError("causal only")
+        self.conv = nn.Conv1d(size, size, 3)
+
+    def forward(self, x):
+        return self.conv(x)
+"""
+    )
+    (folder / "net.py").write_text(
+        """\
+from torch import nn
+
+from conv import Conv
+
+
+class Block(nn.Module):
+    def __init__(self, size, causal=False, pad="reflect"):
+        super().__init__()
+        self.block = nn.Sequential(nn.ELU(), Conv(size, causal, pad))
+        self.shortcut = nn.Identity()
+
+    def forward(self, x):
+        u, v = self.shortcut(x * 2), self.block(x)
+        w = v.exp()
+        w += u
+        return w
+"""
+    )
+    (row,) = _found(lint, "net.py")
+    assert (row["severity"], row["location"]["row"]) == ("error", 15)
+    assert "with `pad='constant', causal=True`" in row["message"]
+
+
 def _found(lint, path):
     """Return what a check of one file finds, as the report in JSON has it."""
     return json.loads(lint("check", path, "--output-format", "json", "--no-cache").out)
