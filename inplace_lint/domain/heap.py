@@ -237,7 +237,7 @@ class Node(Struct, frozen=True):
 
 
 class ListObject(Struct, frozen=True):
-    """A list, set or deque; `exact`: `items` are certainly all its items. `most`: how many items a deque may have."""
+    """A list, set, deque or queue; `exact`: `items` are certainly all its items. `most`: how many a deque may have."""
 
     items: tuple[Value, ...]
     exact: bool = True

@@ -306,9 +306,19 @@ class FileEffects(Struct, frozen=True, dict=True):
     @cached_property
     def used(self) -> frozenset[str]:
         """The names of the functions of other files that lead to a write, of those that the file's own lead to."""
+        return frozenset(name for (_, name), one in self._outside.items() if not one.effects.is_class)
+
+    @cached_property
+    def used_classes(self) -> Targets:
+        """The classes of other files a call of which leads to a write, of those that the file's own lead to."""
+        return frozenset(target for target, one in self._outside.items() if one.effects.is_class)
+
+    @cached_property
+    def _outside(self) -> Summaries:
+        """The definitions of other files that lead to a write, of those that the file's own lead to."""
         targets = {target for name in self.named for target in self.summary(name).effects.leads_to}
         found = {target: self.known[target] for target in targets if target[0] != self.outline.path}
-        return frozenset(name for (_, name), one in found.items() if one.calls is not None and not one.effects.is_class)
+        return {target: one for target, one in found.items() if one.calls is not None}
 
     def _meant(self, item: Definition, name: str) -> Iterator[Summary]:
         return (self.known[target] for target in self.meanings[item.slice].get(name, ()))

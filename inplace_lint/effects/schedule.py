@@ -174,11 +174,16 @@ def pending(bases: Callable[[], Iterable[Definition]], item: Definition, ran: Ab
 
 def is_unreached(item: Definition, ran: AbstractSet[str], call: str) -> bool:
     """Return whether a class whose `call` writes was called by no entry point yet."""
-    called = next((method for method in item.methods if method.name == call), None)
-    if called is None or key(called) in ran:
+    if not is_uncalled(item, ran, call):
         return False
     below = reachable({call}, {method.name: method.attributes for method in item.methods})
     return any(method.writes and method.name in below for method in item.methods)
+
+
+def is_uncalled(item: Definition, ran: AbstractSet[str], call: str) -> bool:
+    """Return whether a class has a `call` of its own that no entry point ran yet."""
+    called = next((method for method in item.methods if method.name == call), None)
+    return called is not None and key(called) not in ran
 
 
 def makes_uncalled(file: FileEffects, item: Definition, ran: AbstractSet[str], call: str) -> bool:

@@ -554,6 +554,93 @@ class Gate(nn.Module):
     assert "with `form='softmax'`" in row["message"]
 
 
+def test_an_option_of_a_large_class_leads_to_a_class_of_another_file_that_writes(lint, folder):
+    (folder / "rotary.py").write_text(
+        """\
+import torch
+from torch import nn
+
+
+class Rotary(nn.Module):
+    def forward(self, q, angle):
+        left, right = q.chunk(2, dim=-1)
+        return torch.cat([left * angle.cos(), right.mul_(angle)], dim=-1)
+"""
+    )
+    (folder / "net.py").write_text(
+        """\
+from torch import nn
+
+from rotary import Rotary
+
+
+class Net(nn.Module):
+    def __init__(self, size, positions="sin"):
+        super().__init__()
+        self.heads = nn.ModuleList([nn.Linear(size, size) for _ in range(50)])
+        self.tails = nn.ModuleList([nn.Linear(size, size) for _ in range(50)])
+        self.fc = nn.Linear(size, size)
+        self.rotary = None
+        if positions in {"rotary", "both"}:
+            self.rotary = Rotary()
+
+    def forward(self, x, angle):
+        for head, tail in zip(self.heads, self.tails):
+            x = head(x) + tail(x)
+        x = self.fc(x)
+        if self.rotary is not None:
+            x = self.rotary(x, angle)
+        return x
+"""
+    )
+    row, *_ = _found(lint, "rotary.py")
+    assert (row["severity"], row["location"]["row"]) == ("error", 8)
+    assert "with `positions='rotary'`" in row["message"]
+
+
+def test_a_class_of_another_file_refuses_the_defaults(lint, folder):
+    (folder / "conv.py").write_text(
+        """\
+from torch import nn
+
+
+class Conv(nn.Module):
+    def __init__(self, size, causal=False, pad="zero"):
+        super().__init__()
+        assert pad in ("constant", "replicate")
+        if not causal:
+            raise ValueError("causal only")
+        self.conv = nn.Conv1d(size, size, 3)
+
+    def forward(self, x):
+        return self.conv(x)
+"""
+    )
+    (folder / "net.py").write_text(
+        """\
+from torch import nn
+
+from conv import Conv
+
+
+class Block(nn.Module):
+    def __init__(self, size, causal=False, pad="reflect"):
+        super().__init__()
+        self.block = nn.Sequential(nn.ELU(), Conv(size, causal, pad))
+        self.shortcut = nn.Identity()
+
+    def forward(self, x):
+        u, v = self.shortcut(x * 2), self.block(x)
+        w = v.exp()
+        w += u
+        return w
+"""
+    )
+    (row,) = _found(lint, "net.py")
+    assert (row["severity"], row["location"]["row"]) == ("error", 15)
+    assert "with `pad='constant', causal=True`" in row["message"]
+
+
 def _found(lint, path):
     """Return what a check of one file finds, as the report in JSON has it."""
     return json.loads(lint("check", path, "--output-format", "json", "--no-cache").out)

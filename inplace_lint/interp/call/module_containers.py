@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from inplace_lint.domain import origins
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Object
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Const, Dotted, Ref, SliceValue, Sym, Value, of_key
+from inplace_lint.domain.values import NONE, Closure, Const, Dotted, Ref, SliceValue, Sym, Value, of_key
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Results
@@ -204,10 +204,16 @@ def _same_part(state: State, one: Value, other: Value | None, depth: int) -> boo
 
 
 def form(state: State, value: Value, seen: set[int] | None = None) -> Hashable:
-    """Return a key of what decides how a module runs: classes, flags and words of it and its parts, but no numbers."""
+    """
+    Return a key of what decides how a module runs, but no numbers.
+
+    It has classes, flags, words and functions of the module and its parts.
+    """
     seen = set() if seen is None else seen
     if isinstance(value, Const):
         return value.value if value.value is None or isinstance(value.value, bool | str) else type(value.value).__name__
+    if isinstance(value, Dotted | Closure):
+        return value.name if isinstance(value, Dotted) else id(value.function)
     instance = state.instance(value)
     if instance is None or not isinstance(value, Ref):
         return state.truth(value.id) if isinstance(value, Sym) else type(state.object(value)).__name__

@@ -72,6 +72,8 @@ def _symbol_truth(state: State, number: SymId) -> Three:
 
 def _object_truth(state: State, ref: Ref) -> Three:
     match state.object(ref):
+        case ListObject(kind="queue"):
+            return True
         case ListObject(items, exact):
             return bool(items) or (False if exact else None)
         case DictObject(items, exact):

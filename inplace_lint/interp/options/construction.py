@@ -8,7 +8,7 @@ Construction of the class that is an entry point: on what the program passes, on
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 
 from inplace_lint.domain import origins
 from inplace_lint.domain.heap import Instance
@@ -51,7 +51,20 @@ def constructed(
             made = _beyond_defaults(interp, frame, spare, cls, init, defaults) or made
     if made:
         return _different(made)[: max(paths, CONFIGURATIONS)]
+    if interp.context.coverage.choice.is_default or interp.context.coverage.refused:
+        _record_refusals(interp, frame, spare, cls, candidates)
     return [] if not interp.context.coverage.choice.is_default else unmade(interp, spare, cls)
+
+
+def _record_refusals(
+    interp: Interpreter, frame: Frame, state: State, cls: ClassValue, candidates: Sequence[Arguments]
+) -> None:
+    """Construct a class that refuses what it is given once more, to find the conditions in other files that do."""
+    interp.context.coverage.refusing = True
+    with interp.fuel.scope(paths=1):
+        for given in candidates:
+            interp.construct(frame, state.fork(), cls, given, 0)
+    interp.context.coverage.refusing = False
 
 
 def beyond_defaults(interp: Interpreter, frame: Frame, state: State, cls: ClassValue) -> list[tuple[State, Value]]:

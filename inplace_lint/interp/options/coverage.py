@@ -113,7 +113,9 @@ class Coverage(Struct):
     those of `root` write. `outer` are sides that entry points further out missed before, `outside` the one of them that
     the choice leads to. `assuming` are the entry points of which a finding assumes that a value from outside requires
     grad, `making` the last words of the calls that make parameters, `elsewhere` the sides in other files that make
-    parameters, or an object of a class that `writes`.
+    parameters, or an object of a class that `writes`. `uncalled` are the classes of other files that do, which no entry
+    point called. `refusing`: a constructor that completed on no path runs once more, to find what refuses; `refused`
+    are the sides in other files that would not.
     """
 
     path: str = ""
@@ -129,6 +131,9 @@ class Coverage(Struct):
     making: frozenset[str] = frozenset()
     writes: Callable[[str, str], bool] = _nothing_writes
     elsewhere: set[Key] = field(default_factory=set)
+    uncalled: frozenset[str] = frozenset()
+    refusing: bool = False
+    refused: set[Key] = field(default_factory=set)
     options: dict[SymId, Option] = field(default_factory=dict)
     root: Slice | None = None
     inherited: frozenset[Slice] = frozenset()
@@ -172,9 +177,12 @@ class Coverage(Struct):
 
     def one(self, frame: Frame, state: State, node: Conditional, test: Value, side: bool) -> None:
         """Record that a path took one side of a condition, and did not look at the other one."""
-        if not self._is_searched(frame) and not self._leads(frame, node, test, not side):
+        refuses = self.refusing and _refuses(node, side)
+        if not self._is_searched(frame) and not refuses and not self._leads(frame, node, test, not side):
             return
         number = self._number(frame, node)
+        if refuses:
+            self.refused.add((number, not side))
         self.taken.add((number, side))
         self.now.add((id(node), side))
         if self._asks((number, not side)):
@@ -282,6 +290,14 @@ class Coverage(Struct):
         if self.choice.is_default:
             return self.root != known.root  # inner entry points come later, and cost less
         return self.root == known.root and self.method != known.method  # now from further outside
+
+
+def _refuses(node: Conditional, side: bool) -> bool:
+    """Check whether a side of a condition does nothing but raise."""
+    if isinstance(node, ir.If):
+        block = node.body if side else node.orelse
+        return bool(block) and isinstance(block[-1], ir.Raise)
+    return isinstance(node, ir.Assert) and not side
 
 
 def _compares_numbers(test: ir.Expr) -> bool:

@@ -58,10 +58,23 @@ def all_further(
     `unreached` are the classes whose call writes, and that no entry point further out called.
     """
     repeated = {item.slice for item, calls in cost.items() if calls <= CALLS_IN_CHOICES}
+    interp.context.coverage.uncalled = _uncalled(interp)
     for item, calls in cost.items():
         yield item.name, partial(_further, interp, item, order, run, calls, repeated)
         if item.kind == "class" and calls > CALLS_IN_CHOICES:
             yield item.name, partial(_run_large, interp, item, run, unreached - {item.name})
+
+
+def _uncalled(interp: Interpreter) -> frozenset[str]:
+    """Return the classes of other files whose call writes, and that no entry point of this file called."""
+    context, call = interp.context, interp.context.default().framework.calls
+    found = ((name, context.project.module(path)) for path, name in context.file_effects().used_classes)
+    return frozenset(
+        name
+        for name, module in found
+        if module is not None
+        if any(schedule.is_uncalled(item, interp.fuel.returned, call) for item in module.items(name))
+    )
 
 
 def _run_large(interp: Interpreter, item: Definition, run: _Run, unreached: frozenset[str]) -> list[Found]:

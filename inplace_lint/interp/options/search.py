@@ -201,6 +201,7 @@ def _worth_a_run(interp: Interpreter, item: Definition, missed: Mapping[Key, Mis
     }
     if item.slice in coverage.assuming or not coverage.elsewhere.isdisjoint(missed):
         known.update((key, (_Use.WRITE, frozenset[str]())) for key in _elsewhere(coverage, item, missed))
+    known.update((key, (_Use.WRITE, frozenset())) for key in coverage.refused & missed.keys())
     computed = any(missed[key].condition is None and use is not _Use.NOTHING for key, (use, _) in known.items())
     for key, side in missed.items():
         if key in coverage.elsewhere and item.slice not in coverage.assuming:
@@ -298,6 +299,7 @@ def _leading(interp: Interpreter, item: Definition) -> frozenset[str]:
     """Return the names of functions, classes and methods that lead to a write, as an entry point uses them."""
     file = interp.context.file_effects()
     names = {name for name in file.named if file.summary(name).calls is not None} | file.used
+    names |= interp.context.coverage.uncalled
     setting_up = set_up_methods(item)
     for method in item.methods:
         if method.makes and method.name in setting_up:

@@ -64,7 +64,8 @@ def _of_container(
         case ListObject() as inner, Ref() as ref if function.name == "sort":
             return _sort(interp, frame, state, ref, inner, arguments, at)
         case ListObject() as inner, Ref() as ref:
-            return [(state, _list_method(interp, frame, state, ref, inner, function.name, arguments, at))]
+            name = _OF_QUEUES.get(function.name, function.name)
+            return [(state, _list_method(interp, frame, state, ref, inner, name, arguments, at))]
         case DictObject(), Ref() if function.name == "__getitem__" and arguments.positional:
             return interp.get_item(frame, state, receiver, arguments.positional[0], ir.Const(None))
         case DictObject() as mapping, Ref() as ref:
@@ -77,6 +78,7 @@ def _of_container(
             return [(state, _of_constant(state, receiver, function.name, arguments))]
 
 
+_OF_QUEUES = {"put": "append", "put_nowait": "append", "get": "popleft", "get_nowait": "popleft"}
 _OF_FIELDS = frozenset({"_replace", "_asdict"})
 
 

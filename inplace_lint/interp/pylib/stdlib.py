@@ -331,6 +331,11 @@ def _deque(_interp: Interpreter, frame: Frame, state: State, arguments: Argument
     return results
 
 
+def _queue(_interp: Interpreter, _frame: Frame, state: State, _arguments: Arguments, _at: int) -> Results:
+    """Return a queue: what was put in first is got first, and how many items it may have stops nobody."""
+    return [(state, state.new(ListObject((), kind="queue")))]
+
+
 def _exit(interp: Interpreter, frame: Frame, state: State, _arguments: Arguments, at: int) -> Results:
     """Leave the program."""
     return interp.fuel.leave(state, Raised(Builtin("SystemExit"), frame.site(at)))
@@ -343,6 +348,7 @@ _HANDLERS: dict[str, Callable[[Interpreter, Frame, State, Arguments, int], Resul
     "functools.reduce": _reduce,
     "itertools.repeat": _repeat,
     "collections.deque": _deque,
+    **dict.fromkeys(("queue.Queue", "queue.SimpleQueue"), _queue),
     "collections.Counter": _counter,
     "collections.defaultdict": _default_dict,
     "collections.namedtuple": _named_tuple,

@@ -6,6 +6,7 @@ import builtins
 import collections
 import collections.abc
 import numbers
+import queue
 
 from inplace_lint.domain import traits
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Names
@@ -31,7 +32,7 @@ from inplace_lint.interp.pylib.request import Request
 from inplace_lint.interp.transfer import materialise
 from inplace_lint.knowledge.facts import Facts
 
-_LISTS: dict[str, type] = {"list": list, "set": set, "deque": collections.deque}
+_LISTS: dict[str, type] = {"list": list, "set": set, "deque": collections.deque, "queue": queue.Queue}
 
 
 def _python_type(name: str) -> type | tuple[type, ...]:
