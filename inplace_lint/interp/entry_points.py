@@ -68,17 +68,11 @@ def run_all(interp: Interpreter) -> list[Found]:
     runs.prepare(context)
     for item in order.items:
         cut, calls = counters["roots_cut_by_steps"], counters["framework_calls"]
-        bases = partial(call_graph.bases_of, context.project, context.main, item)
-        ran = interp.fuel.returned
-        if (
-            schedule.pending(bases, item, ran, call)
-            or schedule.makes_uncalled(file, item, ran, call)
-            or construction.leaves_rates(interp, item)
-        ):
+        if runs.is_pending(interp, item):
             if item.kind == "function" and order.is_one_of_many(item):
                 counters["callers_left_out"] += 1
             else:
-                if schedule.is_unreached(item, ran, call):
+                if schedule.is_unreached(item, interp.fuel.returned, call):
                     unreached.add(item.name)
                 found.extend(noted(item.name, partial(_run_named, interp, item, order)))
         if counters["roots_cut_by_steps"] == cut:

@@ -274,8 +274,8 @@ class Facts(Struct, dict=True):
         """
         known = self.parsed.get(name)
         if known is None:
-            admitted = (row for row in self.rows_of(name) if admits(row.get("versions", ""), self.version))
-            known = self.parsed[name] = tuple(rows.op_of(row, name, self._files) for row in admitted)
+            forms = ((row.get("versions", ""), rows.op_of(row, name, self._files)) for row in self.rows_of(name))
+            known = self.parsed[name] = tuple(form for versions, form in forms if admits(versions, self.version))
         return known
 
     def _files(self) -> Iterator[Path]:

@@ -45,6 +45,7 @@ CERTAIN = {
 }
 UNCERTAIN = {
     "its history is cut": "        return self.head(self.encoder.features(x).detach())",
+    "nothing uses what it returns": "        self.encoder.features(x)\n        return self.head(x)",
     "its history is cut later": "        y = self.encoder.features(x)\n        return self.head(y.data)",
 }
 NOT_RECORDED = {

@@ -28,7 +28,7 @@ def test_a_call_is_shown_with_its_place(lint):
     [
         ("torch.add_", ["torch.Tensor.add_(self, other, *, alpha=1)"]),
         ("torch.nn.modules.activation.ReLU", ["torch.nn.ReLU(input)"]),
-        ("nn.functional.relu_", ["paddle.nn.functional.relu_(x)", "torch.relu_(input)"]),
+        ("nn.functional.relu_", ["paddle.nn.functional.relu_(x, name=None)", "torch.relu_(input)"]),
         ("einops.rearrange", ["einops.rearrange(tensor, pattern, **axes_lengths)"]),
     ],
 )

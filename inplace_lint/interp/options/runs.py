@@ -23,9 +23,10 @@ from inplace_lint.interp.context import Context
 from inplace_lint.interp.found import Found, named
 from inplace_lint.interp.fuel import CALLS_IN_CHOICES, CALLS_IN_SIDES, CHEAP_CHOICES, CHOICES, CHOICES_OF_LARGE
 from inplace_lint.interp.interpreter import Interpreter
-from inplace_lint.interp.options import given_modules, search, solver
+from inplace_lint.interp.options import construction, given_modules, search, solver
 from inplace_lint.interp.options.coverage import Choice
 from inplace_lint.knowledge.words import PARAMETERS
+from inplace_lint.workspace import call_graph
 from inplace_lint.workspace.module_store import Project
 
 _Run = Callable[[Definition], list[Found]]
@@ -43,6 +44,15 @@ def _writes(project: Project, path: str, name: str) -> bool:
     module = project.module(path)
     items = () if module is None else module.items(name)
     return any(item.kind == "class" and _writes_when_called(item) for item in items)
+
+
+def is_pending(interp: Interpreter, item: Definition) -> bool:
+    """Return whether a function or class is to be run by itself, after those that lead to it."""
+    context, ran = interp.context, interp.fuel.returned
+    call, bases = context.default().framework.calls, partial(call_graph.bases_of, context.project, context.main, item)
+    is_left = schedule.pending(bases, item, ran, call)
+    is_left = is_left or schedule.makes_uncalled(context.file_effects(), item, ran, call)
+    return is_left or construction.leaves_rates(interp, item)
 
 
 def all_further(

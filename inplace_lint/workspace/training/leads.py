@@ -31,7 +31,7 @@ from inplace_lint.workspace.evaluation import Evaluation, Trees
 from inplace_lint.workspace.import_graph import Graph
 from inplace_lint.workspace.training.passed import functions_in
 from inplace_lint.workspace.training.receivers import Receivers
-from inplace_lint.workspace.training.uses import Use
+from inplace_lint.workspace.training.uses import Use, last_word
 
 _WITHOUT_HISTORY = frozenset({ViewKind.DATA, ViewKind.DETACH})
 _MOST = 64  # definitions that are looked at for one function
@@ -41,8 +41,8 @@ class Lead(Enum):
     """
     Where the uses of a function or method lead.
 
-    `RETURNED`: to training, and no function on the way there cuts a history. `UNSEEN`: nothing in the project uses it,
-    or what does, and another library may. `OPEN`: some use is lost.
+    `RETURNED`: to what a network returns, and no function on the way there cuts a history. `UNSEEN`: nothing in the
+    project uses it, or what does, and another library may. `OPEN`: some use is lost.
     """
 
     RETURNED = "returned"
@@ -66,6 +66,17 @@ class Part(NamedTuple):
     path: str
     owner: str
     name: str
+
+
+def _has_no_history(node: ast.AST, called: str) -> bool:
+    """Check whether a part of a function is a tensor without its history, or drops what a call of a name returns."""
+    match node:
+        case ast.Attribute(_, name):
+            return _cuts(name)
+        case ast.Expr(ast.Call(function)):
+            return last_word(function) == called
+        case _:
+            return False
 
 
 @cache
@@ -104,7 +115,7 @@ class Leads(Struct, dict=True):
                 found.add(self._unused(part, certain=certain, start=part == start))
             for user, use, sure in uses or ():
                 above = False if use.evaluates else self._above(user, use)
-                known = min(way, self._way(user, use)) if sure else _Way.UNSURE
+                known = min(way, self._way(user, use, part.name)) if sure else _Way.UNSURE
                 if above is True and known is _Way.WHOLE:
                     return Lead.RETURNED
                 if above in {None, True} or (use.passed and not use.evaluates):
@@ -116,15 +127,17 @@ class Leads(Struct, dict=True):
             found.add(Lead.OPEN)
         return next(lead for lead in Lead if lead in found)
 
-    def _way(self, path: str, use: Use) -> _Way:
-        """Return whether the function or method around a certain use has a tensor without its history."""
-        return _Way.CUT if self._cuts(path, frozenset({use.user, f"{use.around}.{use.user}"})) else _Way.WHOLE
+    def _way(self, path: str, use: Use, name: str) -> _Way:
+        """Return whether a function that uses one of a name may return what that returns, and cuts nothing."""
+        if not use.called or self.evaluation.asks(path, use):
+            return _Way.CUT  # of what the gradient is, where one is asked for, is not known
+        return _Way.CUT if self._cuts(path, frozenset({use.user, f"{use.around}.{use.user}"}), name) else _Way.WHOLE
 
     @remembered
-    def _cuts(self, path: str, qualnames: frozenset[str]) -> bool:
+    def _cuts(self, path: str, qualnames: frozenset[str], called: str) -> bool:
         tree = self.trees.of(path) or ast.Module([], [])
         known = (node for qualname, node in functions_in(tree) if qualname in qualnames)
-        return any(isinstance(inner, ast.Attribute) and _cuts(inner.attr) for node in known for inner in ast.walk(node))
+        return any(_has_no_history(inner, called) for node in known for inner in ast.walk(node))
 
     def _uses(self, part: Part) -> list[tuple[str, Use, bool]] | None:
         """Return the uses of a function or method, with their files and whether they certainly are; None if not all."""
