@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from inplace_lint.core.assumption import uses_result
+from inplace_lint.core.assumption import asks_for_gradient, uses_result
 from inplace_lint.core.finding import Asks, Certainty, Finding, Severity
 from inplace_lint.core.span import Span
 from inplace_lint.knowledge.facts import framework, frameworks
@@ -94,7 +94,9 @@ def _asked(trainers: Trainers, one: Finding, entry: Asks) -> Finding:
 
 def _told(trainers: Trainers, one: Finding, entry: Asks) -> Finding:
     """Return a finding without its entry; if calls in the project show all that it assumes, without that, too."""
-    if not all(map(uses_result, one.assumptions)) or not trainers.is_certain(entry):
+    asked = sum(map(asks_for_gradient, one.assumptions))
+    known = asked == len(entry.given) and asked + sum(map(uses_result, one.assumptions)) == len(one.assumptions)
+    if not known or not trainers.is_certain(entry):
         return replace(one, entry=None)
     return replace(one, entry=None, severity=one.worst, certainty=Certainty.SOMETIMES, assumptions=())
 

@@ -69,10 +69,23 @@ class Trainers:
         return asks.name is None or bool(owner) or self._train((asks.path, asks.name), asks.number)
 
     def is_certain(self, asks: Asks) -> bool:
-        """Check whether somebody certainly trains through what a method returns."""
+        """
+        Check whether somebody certainly trains through what was run alone.
+
+        That is a network that returns what a method or function returns, or that has a part of the class. What a
+        gradient is assumed for, a layer with parameters computes in some call.
+        """
+        given = [(one.path, one.function, one.param) for one in asks.given if one.keys == ("",)]
+        if asks.ran or asks.records or len(given) < len(asks.given):
+            return False
         owner, _, name = (asks.name or "").rpartition(".")
-        known = owner and not (asks.given or asks.ran or asks.records)
-        return bool(known) and self._leads.of(asks.path, owner, name) is Lead.RETURNED
+        if asks.name is None and given:
+            name = given[0][1].rpartition(".")[0]
+        if not owner and self._is_class((asks.path, name)):
+            is_led = bool(given) and self._uses_class((asks.path, name))
+        else:
+            is_led = bool(owner or given) and self._leads.of(asks.path, owner, name) is Lead.RETURNED
+        return is_led and all(map(self._parameters.is_computed, given))
 
     def _is_data(self, given: Given) -> bool:
         """Check whether no gradient comes to a parameter, or to what it holds under each of some keys."""

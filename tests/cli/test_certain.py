@@ -1,4 +1,4 @@
-"""What a module's other method is found to do is certain where a network returns what it computes, and cuts nothing."""
+"""What is run alone is trained for certain where a network is seen to return it, or to pass what its layers compute."""
 
 from __future__ import annotations
 
@@ -84,3 +84,65 @@ def test_a_network_that_cuts_a_history_leaves_an_assumption(lint, tree, body):
 def test_a_network_that_records_nothing_there_trains_nothing(lint, tree, body):
     (tree / "net.py").write_text(NET.format(body=body))
     assert lint("encoder.py") == (0, "All checks passed! (1 more with `--assume grad`)\n", "")
+
+
+LOSS = """\
+import torch
+from torch import nn
+
+
+class Overlap(nn.Module):
+    def forward(self, pred, target):
+        area = pred.exp()
+        area += target
+        return area.mean()
+"""
+HEAD = """\
+from torch import nn
+
+from overlap import Overlap
+
+
+class Head(nn.Module):
+    def __init__(self, cfg):
+        super().__init__()
+        self.convs = nn.ModuleList()
+        for size in cfg.sizes:
+            self.convs.append(nn.Linear(size, size))
+        self.overlap = Overlap()
+
+    def forward(self, xs, targets):
+        outs = []
+        for at, x in enumerate(xs):
+            outs.append(self.convs[at](x))
+        return self.get_losses(outs[0], targets, cfg=None)
+
+    def get_losses(self, outs, targets, cfg):
+        if cfg.missing(outs):
+            return None
+{body}
+"""
+OF_LAYERS = {
+    "through a view": "        return self.overlap(outs.view(-1, 4), targets)",
+    "through a name": "        pred = outs[:, :4]\n        return self.overlap(pred, targets)",
+}
+OF_NO_LAYER = {
+    "its history is cut": "        return self.overlap(outs.detach(), targets)",
+    "its history is cut first": "        outs = outs.detach()\n        return self.overlap(outs, targets)",
+    "it is an index": "        return self.overlap(outs.argmax(-1), targets)",
+    "a function may return anything": "        return self.overlap(cfg.decode(targets), targets)",
+}
+
+
+@pytest.mark.parametrize("body", OF_LAYERS.values(), ids=OF_LAYERS)
+def test_a_call_that_passes_what_a_layer_computes_makes_it_certain(lint, tree, body):
+    (tree / "overlap.py").write_text(LOSS)
+    (tree / "head.py").write_text(HEAD.format(body=body))
+    assert lint("overlap.py", "--output-format", "concise").out.startswith("overlap.py:8:9: error[IPL101]")
+
+
+@pytest.mark.parametrize("body", OF_NO_LAYER.values(), ids=OF_NO_LAYER)
+def test_a_call_that_passes_anything_else_leaves_an_assumption(lint, tree, body):
+    (tree / "overlap.py").write_text(LOSS)
+    (tree / "head.py").write_text(HEAD.format(body=body))
+    assert "error[" not in lint("overlap.py", "--output-format", "concise").out

@@ -25,7 +25,7 @@ import ast
 import builtins
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from typing import NamedTuple, TypeGuard
 
 from msgspec import Struct
@@ -35,13 +35,14 @@ from inplace_lint.knowledge.facts import framework, frameworks
 from inplace_lint.workspace.evaluation import MOST, Evaluation, Trees
 from inplace_lint.workspace.import_graph import Graph
 from inplace_lint.workspace.training.fields import Stored, Stores
-from inplace_lint.workspace.training.holders import called_word, items_of, parts_of
+from inplace_lint.workspace.training.holders import called_word, items_of, makes_layer, parts_of
 from inplace_lint.workspace.training.passed import (
     Bound,
     Function,
     Handed,
     Passed,
     functions_in,
+    imports_of,
     is_step,
     settings_of,
     within,
@@ -87,11 +88,15 @@ class Parameters(Struct, dict=True):
         none passes something that is trained. Under the key, data is stored, and nothing that is trained.
         """
         found = self._kinds(part, key)
-        return Passed.TRAINED not in found and (Passed.DATA in found or found == {Passed.HANDED})
+        return max(found) < Passed.TRAINED and (Passed.DATA in found or found == {Passed.HANDED})
 
     def is_trained(self, part: _Part) -> bool | None:
         """Check whether some call passes something that is trained for a parameter; None where no call is seen."""
-        return Passed.TRAINED in self._kinds(part, "") if self._passed(part) else None
+        return max(self._kinds(part, "")) >= Passed.TRAINED if self._passed(part) else None
+
+    def is_computed(self, part: _Part) -> bool:
+        """Check whether some call passes what a layer that has parameters computes, with its history."""
+        return Passed.COMPUTED in self._kinds(part, "")
 
     @remembered
     def is_left_out(self, part: _Part) -> bool:
@@ -108,7 +113,7 @@ class Parameters(Struct, dict=True):
         """Return what calls, and the callers of their callers, pass for a parameter, or store under a key of it."""
         seen = {part} if part[1] else set[_Part]()
         seen |= {(part[0], _FIELD, key)} if key else set()
-        found, waiting = set[Passed](), sorted(seen)
+        found, waiting, cut = set[Passed](), sorted(seen), False
         while waiting:
             one = waiting.pop()
             passed = self._stored(one) if one[1] == _FIELD else self._passed(one)
@@ -116,6 +121,7 @@ class Parameters(Struct, dict=True):
                 outside = one[1] != _FIELD and not key
                 found.add(self._from_outside(one, started=one == part) if outside else Passed.UNKNOWN)
             for handed in passed:
+                cut |= handed.cut
                 if handed.kind is not Passed.HANDED:
                     found.add(handed.kind)
                     continue
@@ -123,7 +129,7 @@ class Parameters(Struct, dict=True):
                 outer |= {(part[0], _FIELD, name) for name in handed.fields}
                 waiting.extend(sorted(outer - seen))
                 seen |= outer
-        return frozenset(found)
+        return frozenset(min(kind, Passed.TRAINED) if cut else kind for kind in found)
 
     @remembered
     def _stored(self, part: _Part) -> tuple[Handed, ...]:
@@ -141,7 +147,7 @@ class Parameters(Struct, dict=True):
             return Handed(Passed.DATA, ("", ""), frozenset(), frozenset())
         calls = self._calls(path)
         handed = calls.scope(stored.scope).passed(stored.value, (path, calls.names.get(stored.scope, "")))
-        if handed.kind is Passed.TRAINED and not self._stores(path).trains:
+        if handed.kind >= Passed.TRAINED and not self._stores(path).trains:
             return handed._replace(kind=Passed.UNKNOWN)
         return handed._replace(kind=Passed.TRAINED) if stored.by_module and handed.kind is Passed.UNKNOWN else handed
 
@@ -250,18 +256,20 @@ class _Calls:
     """
     The calls of a file by the last name of what is called, with the scope of each.
 
-    `made` are the names that hold what a call returned, alone or among others; `items` those of a loop over others.
+    `made` are the names that hold what a call returned, alone or among others; `items` those of a loop over others,
+    `layers` those that hold layers with parameters.
     """
 
     def __init__(self, path: str, tree: ast.Module, imported: Callable[[str, str], Handed | None]) -> None:
         self.path, self._imported = path, imported
-        self.imports = _imports(tree)
+        self.imports = imports_of(tree)
         self.functions = _functions(tree, self.imports)
         self.settings = dict(settings_of(tree))
         self.scopes = dict(functions_in(tree))
         self.names: dict[ast.AST, str] = {node: name for name, node in self.scopes.items()}
         self.calls: dict[str, list[tuple[ast.AST, ast.Call]]] = {}
         self.made: dict[str, set[str]] = {}
+        self.layers: set[str] = set()
         self.items: dict[str, set[str]] = {}
         self._bound: dict[ast.AST, Bound] = {}
         self._running: set[str] = set()
@@ -283,9 +291,11 @@ class _Calls:
             case _:
                 pass
 
-    def _make(self, targets: Sequence[ast.expr], values: Iterable[ast.expr]) -> None:
+    def _make(self, targets: Sequence[ast.expr], values: Sequence[ast.expr]) -> None:
         """Note that targets hold what the calls in some values return: modules, or lists of them."""
         names = {last_word(target) for target in targets} - {""}
+        if makes_layer(values):
+            self.layers |= names
         for part in (inner for value in values for inner in parts_of(value)):
             known = self.made if isinstance(part, ast.Call) else self.items
             known.setdefault(called_word(part), set()).update(names)
@@ -312,12 +322,16 @@ class _Calls:
             waiting.extend(more)
         return found
 
+    @cached_property
+    def _of_layers(self) -> frozenset[str]:
+        return frozenset(self.layers).union(*(self.items.get(name, ()) for name in self.layers))  # and loops over them
+
     def scope(self, scope: ast.AST) -> Bound:
         """Return the variables of a function."""
         if scope not in self._bound:
-            settings = self.settings.get(scope, frozenset())
-            owner = self.names.get(scope, "").rpartition(".")[0]
-            self._bound[scope] = Bound(scope, self.functions, settings, self.imports, partial(self._called, owner))
+            names = (self.functions, self.settings.get(scope, frozenset()), self.imports)
+            returned = partial(self._called, self.names.get(scope, "").rpartition(".")[0])
+            self._bound[scope] = Bound(scope, *names, returned, self._of_layers)
         return self._bound[scope]
 
     def _called(self, owner: str, name: str, own: bool) -> Handed | None:
@@ -364,22 +378,6 @@ def _optional(function: Function) -> frozenset[str]:
 def _is_open(call: ast.Call) -> bool:
     """Check whether a call passes what a list or a mapping has, which may be anything."""
     return any(isinstance(one, ast.Starred) for one in call.args) or any(one.arg is None for one in call.keywords)
-
-
-def _imports(tree: ast.Module) -> dict[str, str]:
-    """Return the whole names of what a file imports, with dots in front where they begin in its own package."""
-    found: dict[str, str] = {}
-    for node in ast.walk(tree):
-        match node:
-            case ast.Import(names):
-                found.update(
-                    (one.asname, one.name) if one.asname else (one.name.partition(".")[0],) * 2 for one in names
-                )
-            case ast.ImportFrom(module, names, level):
-                found.update((one.asname or one.name, f"{'.' * level}{module or ''}.{one.name}") for one in names)
-            case _:
-                pass
-    return found
 
 
 def _functions(tree: ast.Module, imports: Iterable[str]) -> frozenset[str]:

@@ -9,8 +9,9 @@ Which names hold what a call made, alone or among others.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from inplace_lint.workspace.training.names import layers_with_parameters
 from inplace_lint.workspace.training.uses import last_word
 
 _CONTAINERS = ast.List | ast.Tuple | ast.Dict | ast.ListComp | ast.GeneratorExp | ast.DictComp
@@ -33,6 +34,12 @@ def parts_of(value: ast.expr) -> Iterator[ast.Call | ast.Name]:
             yield from parts_of(element)
         case _:
             pass
+
+
+def makes_layer(values: Sequence[ast.expr]) -> bool:
+    """Check whether some values are made of a framework's layer that has parameters, as far as names tell."""
+    calls = (inner for value in values for inner in ast.walk(value) if isinstance(inner, ast.Call))
+    return any(last_word(call.func) in layers_with_parameters() for call in calls)
 
 
 def items_of(iterable: ast.expr, target: ast.expr) -> Iterator[tuple[str, str]]:

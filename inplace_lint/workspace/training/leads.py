@@ -25,15 +25,14 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from inplace_lint.core.remembered import remembered
-from inplace_lint.knowledge.facts import framework, frameworks, tables
-from inplace_lint.knowledge.words import ViewKind
+from inplace_lint.knowledge.facts import framework, frameworks
 from inplace_lint.workspace.evaluation import Evaluation, Trees
 from inplace_lint.workspace.import_graph import Graph
+from inplace_lint.workspace.training.names import cuts_history
 from inplace_lint.workspace.training.passed import functions_in
 from inplace_lint.workspace.training.receivers import Receivers
 from inplace_lint.workspace.training.uses import Use, last_word
 
-_WITHOUT_HISTORY = frozenset({ViewKind.DATA, ViewKind.DETACH})
 _MOST = 64  # definitions that are looked at for one function
 
 
@@ -72,18 +71,11 @@ def _has_no_history(node: ast.AST, called: str) -> bool:
     """Check whether a part of a function is a tensor without its history, or drops what a call of a name returns."""
     match node:
         case ast.Attribute(_, name):
-            return _cuts(name)
+            return cuts_history(name)
         case ast.Expr(ast.Call(function)):
             return last_word(function) == called
         case _:
             return False
-
-
-@cache
-def _cuts(name: str) -> bool:
-    """Check whether a method or attribute of tensors returns the tensor without its history."""
-    forms = (form for known in frameworks() for form in tables(known).forms(f"{framework(known).tensor}.{name}"))
-    return any(one.view in _WITHOUT_HISTORY for form in forms for one in form.returns)
 
 
 @cache

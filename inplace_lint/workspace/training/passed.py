@@ -13,11 +13,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from enum import IntEnum
 from functools import cache
 from typing import NamedTuple
 
 from inplace_lint.knowledge.facts import framework, frameworks, tables
+from inplace_lint.workspace.training.holders import called_word
+from inplace_lint.workspace.training.names import arrays, cuts_history, describes, flags, is_factory, is_of_tensor
 from inplace_lint.workspace.training.uses import last_word
 
 _NUMBERS = frozenset({"bool", "float", "int", "len", "range", "str"})  # Python's own functions that return no tensor
@@ -33,7 +36,8 @@ class Passed(IntEnum):
     DATA = 0
     HANDED = 1
     UNKNOWN = 2
-    TRAINED = 3
+    TRAINED = 3  # or so it seems
+    COMPUTED = 4  # by a layer that has parameters, and with its history
 
 
 class Handed(NamedTuple):
@@ -41,13 +45,14 @@ class Handed(NamedTuple):
     What a call passes: its kind, and what it is made of where that is handed on.
 
     These are `params` of the function that the call is in (the path of its file, and its qualified name), and what is
-    stored under the keys, or in the attributes, `fields`.
+    stored under the keys, or in the attributes, `fields`. `cut`: something there has no history.
     """
 
     kind: Passed
     within: tuple[str, str]
     params: frozenset[str]
     fields: frozenset[str]
+    cut: bool = False
 
 
 def functions_in(tree: ast.Module) -> Iterator[tuple[str, Function]]:
@@ -59,6 +64,22 @@ def functions_in(tree: ast.Module) -> Iterator[tuple[str, Function]]:
             yield f"{prefix}{node.name}", node
         elif isinstance(node, ast.ClassDef):
             waiting.extend((f"{prefix}{node.name}.", part) for part in node.body)
+
+
+def imports_of(tree: ast.Module) -> dict[str, str]:
+    """Return the whole names of what a file imports, with dots in front where they begin in its own package."""
+    found: dict[str, str] = {}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names):
+                found.update(
+                    (one.asname, one.name) if one.asname else (one.name.partition(".")[0],) * 2 for one in names
+                )
+            case ast.ImportFrom(module, names, level):
+                found.update((one.asname or one.name, f"{'.' * level}{module or ''}.{one.name}") for one in names)
+            case _:
+                pass
+    return found
 
 
 def within(scope: ast.AST) -> Iterator[ast.AST]:
@@ -75,8 +96,9 @@ class Bound:
     """
     The variables of a function, with the expressions that they are bound to, or that are put into them.
 
-    `settings` are attributes of `self`; `imports` the whole names of what the file imports. `returned` says what a
-    function returns that is called by a name, or as a method of `self`, where its code is known.
+    `settings` are attributes of `self`; `imports` the whole names of what the file imports, `layers` the names of what
+    holds layers that have parameters. `returned` says what a function returns that is called by a name, or as a method
+    of `self`, where its code is known.
     """
 
     def __init__(
@@ -86,11 +108,14 @@ class Bound:
         settings: frozenset[str],
         imports: Mapping[str, str],
         returned: Callable[[str, bool], Handed | None],
+        layers: AbstractSet[str] = frozenset(),
     ) -> None:
         self.functions, self.settings, self.imports, self.returned = functions, settings, imports, returned
+        self.layers = layers
         self._asked: set[str] = set()
         self._handed: set[str] = set()
         self._fields: set[str] = set()
+        self._cut = False
         self.values: dict[str, list[ast.expr | ast.arg | None]] = {}
         self._nodes = list(within(scope))
         for node in self._nodes:
@@ -108,7 +133,7 @@ class Bound:
                     self.values.setdefault(name, []).append(node)
                 case ast.Call(ast.Attribute(ast.Name(name), word), [*_, value]) if word in _FILLING:
                     self.values.setdefault(name, []).append(value)
-                case ast.Attribute(ast.Name(name), word) if word.removesuffix("_") in _flags():
+                case ast.Attribute(ast.Name(name), word) if word.removesuffix("_") in flags():
                     self.values.setdefault(name, []).append(None)  # it may be told to require grad
                 case _:
                     pass
@@ -122,11 +147,16 @@ class Bound:
 
     def passed(self, node: ast.expr, function: tuple[str, str]) -> Handed:
         """Return what a call in a function passes with an expression."""
-        before, self._asked, self._handed, self._fields = (self._asked, self._handed, self._fields), set(), set(), set()
+        before = self._asked, self._handed, self._fields, self._cut
+        self._asked, self._handed, self._fields, self._cut = set(), set(), set(), False
         kind = self._kind(node, 0)
-        found = Handed(kind, function, frozenset(self._handed), frozenset(self._fields))
-        self._asked, self._handed, self._fields = before
+        found = Handed(kind, function, frozenset(self._handed), frozenset(self._fields), self._cut)
+        self._asked, self._handed, self._fields, self._cut = before
         return found
+
+    def _without_history(self, kind: Passed) -> Passed:
+        self._cut |= kind in {Passed.HANDED, Passed.COMPUTED}
+        return min(kind, Passed.TRAINED)
 
     def is_carried(self, param: str) -> bool:
         """Check whether a parameter is only handed on to parts of an object, each time after what one has returned."""
@@ -138,9 +168,9 @@ class Bound:
         """Check whether a call of what is no function passes a parameter, once, after something that is trained."""
         given = [*call.args, *(one.value for one in call.keywords)]
         places = [place for place, one in enumerate(given) if isinstance(one, ast.Name) and one.id == param]
-        if not places or self._kind(call, 0) is not Passed.TRAINED:
+        if not places or self._kind(call, 0) < Passed.TRAINED:
             return False
-        return any(self._kind(one, 0) is Passed.TRAINED for one in given[: places[0]])
+        return any(self._kind(one, 0) >= Passed.TRAINED for one in given[: places[0]])
 
     def _kind(self, node: ast.expr | ast.arg | None, depth: int) -> Passed:
         """Return what an expression is: what calls of anything but a framework's functions return may be trained."""
@@ -173,12 +203,14 @@ class Bound:
                 return Passed.DATA if name in self.settings else Passed.UNKNOWN
             case ast.Attribute(ast.Name(name), _) if self._is_import(name):
                 return Passed.DATA  # a constant of a module, or of an enumeration
-            case ast.Attribute(_, name) if _describes(name):
+            case ast.Attribute(_, name) if describes(name):
                 return Passed.DATA
-            case ast.Attribute(value, name) if not _is_of_tensor(name):
+            case ast.Attribute(value, name) if not is_of_tensor(name):
                 return self._field(value, name, depth)
             case ast.Subscript(value, ast.Constant(str(name))):
                 return self._field(value, name, depth)
+            case ast.Attribute(value, name) if cuts_history(name):
+                return self._without_history(self._kind(value, depth + 1))
             case _:
                 return self._kind(node.value, depth + 1)
 
@@ -193,7 +225,7 @@ class Bound:
             case ast.Attribute(value, name):
                 while isinstance(value, ast.Attribute):
                     value = value.value
-                return _describes(name) and not (
+                return describes(name) and not (
                     isinstance(value, ast.Name) and (value.id == "self" or self._is_import(value.id))
                 )
             case _:
@@ -220,9 +252,16 @@ class Bound:
         values = self.values.get(name) or [None]
         found = self._most([value for value in values if not _is_empty(value)] or values, depth)
         self._asked.remove(name)
-        return found
+        return self._without_history(found) if any(map(_cuts, values)) else found
 
     def _called(self, function: ast.expr, arguments: Sequence[ast.expr], depth: int) -> Passed:
+        cut = self._cut
+        kind = self._result(function, arguments, depth)
+        if kind is Passed.COMPUTED and called_word(function) in self.layers:
+            self._cut = cut  # it has a history, whatever the layer is given
+        return kind
+
+    def _result(self, function: ast.expr, arguments: Sequence[ast.expr], depth: int) -> Passed:
         known = self._returned(function, arguments, depth)
         if known is not None:
             return known
@@ -230,18 +269,27 @@ class Bound:
         root = function
         while isinstance(root, ast.Attribute | ast.Subscript):
             root = root.value
+        layer = Passed.COMPUTED if called_word(function) in self.layers else Passed.TRAINED
         match function:
             case ast.Attribute(value, name) if not (isinstance(root, ast.Name) and root.id in self.functions):
                 of = self._kind(value, depth + 1)
-                is_layer = of is Passed.UNKNOWN or (of is Passed.HANDED and not _is_of_tensor(name))
-                made = Passed.TRAINED if is_layer and arguments else of  # a layer, such as `self.head(x)`
-                return Passed.TRAINED if inner is Passed.TRAINED else made
+                of = self._without_history(of) if cuts_history(name) else of
+                is_layer = of is Passed.UNKNOWN or (of is Passed.HANDED and not is_of_tensor(name))
+                made = layer if is_layer and arguments else of  # a layer, such as `self.head(x)`
+                return max(made, Passed.TRAINED) if inner >= Passed.TRAINED else made
             case ast.Name(name) if name not in self.functions:
-                return Passed.TRAINED
+                return layer
             case ast.Subscript():
-                return Passed.TRAINED
+                return layer
             case _:
-                return inner
+                return inner if self._is_differentiable(function) else self._without_history(inner)
+
+    def _is_differentiable(self, function: ast.expr) -> bool:
+        """Check whether a function of a framework passes gradients on."""
+        name, _, rest = ast.unparse(function).partition(".")
+        whole = f"{self.imports.get(name, '')}.{rest}".rstrip(".")
+        forms = [form for known in frameworks() for form in tables(known).forms(whole)]
+        return bool(forms) and all(form.grads != () for form in forms)
 
     def _returned(self, function: ast.expr, arguments: Sequence[ast.expr], depth: int) -> Passed | None:
         """Return what a call returns of a function whose code is known; None where that does not tell."""
@@ -252,6 +300,7 @@ class Bound:
                 found = self.returned(name, True)
             case _:
                 return None
+        self._cut |= found is not None and found.cut
         if found is None or found.kind is not Passed.HANDED:
             return None if found is None or found.kind is Passed.UNKNOWN else found.kind
         self._fields |= found.fields
@@ -266,49 +315,24 @@ class Bound:
         whole = self.imports.get(name, "")
         known = next((one for one in frameworks() if whole.partition(".")[0] in framework(one).packages), None)
         if known is None or any(keyword.arg == framework(known).requires_grad for keyword in keywords):
-            return whole.partition(".")[0] in _arrays()
+            return whole.partition(".")[0] in arrays()
         name = f"{whole}.{rest}" if rest else whole
         if any(form.act == "grad" for form in tables(known).forms(name)):
             return all(keyword.arg not in {None, "create_graph"} for keyword in keywords)
-        return _is_factory(known, name)
+        return is_factory(known, name)
 
     def _most(self, nodes: Iterable[ast.expr | ast.arg | None], depth: int) -> Passed:
         return max((self._kind(node, depth + 1) for node in nodes), default=Passed.UNKNOWN)
 
 
+def _cuts(value: ast.expr | ast.arg | None) -> bool:
+    parts = () if value is None else ast.walk(value)
+    return any(isinstance(part, ast.Attribute) and cuts_history(part.attr) for part in parts)
+
+
 def _is_empty(value: ast.expr | ast.arg | None) -> bool:
     """Check whether a variable is bound to an empty list, which is filled later."""
     return isinstance(value, ast.List) and not value.elts
-
-
-@cache
-def _flags() -> frozenset[str]:
-    return frozenset(framework(known).requires_grad for known in frameworks())
-
-
-@cache
-def _arrays() -> frozenset[str]:
-    return frozenset().union(*(framework(known).arrays for known in frameworks()))
-
-
-@cache
-def _is_of_tensor(name: str) -> bool:
-    """Check whether tensors have a method of a name."""
-    return any(tables(known).forms(f"{framework(known).tensor}.{name}") for known in frameworks())
-
-
-@cache
-def _describes(name: str) -> bool:
-    """Check whether tensors have a method or attribute of a name, and what it returns is not differentiable."""
-    forms = [form for known in frameworks() for form in tables(known).forms(f"{framework(known).tensor}.{name}")]
-    return bool(forms) and all(form.grads == () or any(one.kind == "value" for one in form.returns) for form in forms)
-
-
-@cache
-def _is_factory(known: str, name: str) -> bool:
-    """Check whether a function of a framework makes a leaf that requires no grad by default."""
-    results = [form.returns[-1] for form in tables(known).forms(name) if form.returns]
-    return bool(results) and all(one.leaf and one.rg is not None for one in results)
 
 
 def _trains(body: Sequence[ast.stmt], target: ast.expr) -> bool:
