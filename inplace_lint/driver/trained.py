@@ -96,7 +96,7 @@ def _told(trainers: Trainers, one: Finding, entry: Asks) -> Finding:
     """Return a finding without its entry; if calls in the project show all that it assumes, without that, too."""
     asked = sum(map(asks_for_gradient, one.assumptions))
     known = asked == len(entry.given) and asked + sum(map(uses_result, one.assumptions)) == len(one.assumptions)
-    if not known or not trainers.is_certain(entry):
+    if not (one.assumptions and known and trainers.is_certain(entry)):
         return replace(one, entry=None)
     return replace(one, entry=None, severity=one.worst, certainty=Certainty.SOMETIMES, assumptions=())
 

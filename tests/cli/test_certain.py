@@ -146,3 +146,26 @@ def test_a_call_that_passes_anything_else_leaves_an_assumption(lint, tree, body)
     (tree / "overlap.py").write_text(LOSS)
     (tree / "head.py").write_text(HEAD.format(body=body))
     assert "error[" not in lint("overlap.py", "--output-format", "concise").out
+
+
+AREA = """\
+def area(pred, target):
+    found = pred.exp()
+    found += target
+    return found.mean()
+"""
+RECURSIVE = """\
+import torch
+
+from area import area
+
+
+def walk(pred, target, depth=0):
+    return walk(pred, target, depth + 1) if depth < 3 else area(pred, target)
+"""
+
+
+def test_what_is_only_handed_on_in_a_circle_says_nothing(lint, tree):
+    (tree / "area.py").write_text(f"import torch\n\n\n{AREA}")
+    (tree / "walk.py").write_text(RECURSIVE)
+    assert lint("area.py", "--output-format", "concise").out.startswith("area.py:6:5: warning[IPL101]")

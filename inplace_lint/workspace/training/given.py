@@ -88,11 +88,11 @@ class Parameters(Struct, dict=True):
         none passes something that is trained. Under the key, data is stored, and nothing that is trained.
         """
         found = self._kinds(part, key)
-        return max(found) < Passed.TRAINED and (Passed.DATA in found or found == {Passed.HANDED})
+        return _is_untrained(found) and (Passed.DATA in found or found == {Passed.HANDED})
 
     def is_trained(self, part: _Part) -> bool | None:
         """Check whether some call passes something that is trained for a parameter; None where no call is seen."""
-        return max(self._kinds(part, "")) >= Passed.TRAINED if self._passed(part) else None
+        return not _is_untrained(self._kinds(part, "")) if self._passed(part) else None
 
     def is_computed(self, part: _Part) -> bool:
         """Check whether some call passes what a layer that has parameters computes, with its history."""
@@ -230,6 +230,10 @@ class Parameters(Struct, dict=True):
 
     def _tree(self, path: str) -> ast.Module:
         return self.trees.of(path) or ast.Module([], [])
+
+
+def _is_untrained(found: Iterable[Passed]) -> bool:
+    return max(found, default=Passed.UNKNOWN) < Passed.TRAINED
 
 
 @cache
