@@ -124,11 +124,16 @@ class Head(nn.Module):
 """
 OF_LAYERS = {
     "through a view": "        return self.overlap(outs.view(-1, 4), targets)",
+    "in a list": "        kept = []\n        kept.append(self.overlap(outs, targets))\n        return kept",
     "through a name": "        pred = outs[:, :4]\n        return self.overlap(pred, targets)",
 }
 OF_NO_LAYER = {
     "its history is cut": "        return self.overlap(outs.detach(), targets)",
     "its history is cut first": "        outs = outs.detach()\n        return self.overlap(outs, targets)",
+    "it is only logged": '        self.log("overlap", self.overlap(outs, targets))\n        return outs',
+    "its name is only logged": (
+        '        overlap = self.overlap(outs, targets)\n        self.log("overlap", overlap)\n        return outs'
+    ),
     "it is an index": "        return self.overlap(outs.argmax(-1), targets)",
     "a function may return anything": "        return self.overlap(cfg.decode(targets), targets)",
 }

@@ -42,12 +42,12 @@ from inplace_lint.workspace.training.passed import (
     Handed,
     Passed,
     functions_in,
-    imports_of,
+    is_dropped,
     is_step,
     settings_of,
     within,
 )
-from inplace_lint.workspace.training.uses import last_word
+from inplace_lint.workspace.training.uses import imports_of, last_word
 
 _MOST = 60  # files that import a function, which are parsed; one that more of them do is used for many things
 _FIELD = ""  # in place of a function: what is asked for is stored under a key
@@ -309,7 +309,8 @@ class _Calls:
         for scope, call in self.of(place):
             value = _argument(call, place)
             if value is not None:
-                yield self.scope(scope).passed(value, (path, self.names.get(scope, "")))
+                handed = self.scope(scope).passed(value, (path, self.names.get(scope, "")))
+                yield handed._replace(cut=handed.cut or is_dropped(scope, call))
 
     def of(self, place: _Place) -> Iterator[tuple[ast.AST, ast.Call]]:
         """Yield the calls of a function, or of the objects that a class makes, each with the scope that it is in."""

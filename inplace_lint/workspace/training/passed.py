@@ -66,22 +66,6 @@ def functions_in(tree: ast.Module) -> Iterator[tuple[str, Function]]:
             waiting.extend((f"{prefix}{node.name}.", part) for part in node.body)
 
 
-def imports_of(tree: ast.Module) -> dict[str, str]:
-    """Return the whole names of what a file imports, with dots in front where they begin in its own package."""
-    found: dict[str, str] = {}
-    for node in ast.walk(tree):
-        match node:
-            case ast.Import(names):
-                found.update(
-                    (one.asname, one.name) if one.asname else (one.name.partition(".")[0],) * 2 for one in names
-                )
-            case ast.ImportFrom(module, names, level):
-                found.update((one.asname or one.name, f"{'.' * level}{module or ''}.{one.name}") for one in names)
-            case _:
-                pass
-    return found
-
-
 def within(scope: ast.AST) -> Iterator[ast.AST]:
     """Yield what is in a function, without the functions in it."""
     waiting = list(ast.iter_child_nodes(scope))
@@ -367,6 +351,26 @@ def _plain_parameters(function: Function) -> frozenset[str]:
     pairs = [*zip(reversed([*given.posonlyargs, *given.args]), reversed(given.defaults), strict=False)]
     pairs += ((param, value) for param, value in zip(given.kwonlyargs, given.kw_defaults, strict=True) if value)
     return frozenset(param.arg for param, value in pairs if isinstance(value, ast.Constant) and value.value is not None)
+
+
+def is_dropped(scope: ast.AST, call: ast.Call) -> bool:
+    """
+    Check whether a function only tells others what a call returns, and computes nothing of it.
+
+        self.log("iou", self.iou(pred, target))    # so does `iou = self.iou(...)` that is only passed to such calls
+    """
+    told = [inner for node in within(scope) if isinstance(node, ast.Expr) and _tells(node) for inner in ast.walk(node)]
+    if call in told:
+        return True
+    bound = (node for node in within(scope) if isinstance(node, ast.Assign) and call in ast.walk(node.value))
+    names = {name.id for node in bound for one in node.targets for name in ast.walk(one) if isinstance(name, ast.Name)}
+    loads = [node for node in within(scope) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
+    return bool(names) and all(node in told for node in loads if node.id in names)
+
+
+def _tells(node: ast.Expr) -> bool:
+    """Check whether a statement is a call that puts nothing into a list."""
+    return isinstance(node.value, ast.Call) and last_word(node.value.func) not in _FILLING
 
 
 def is_step(function: Function, param: str) -> bool:

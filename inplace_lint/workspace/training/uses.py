@@ -326,6 +326,22 @@ def last_word(node: ast.expr) -> str:
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
+def imports_of(tree: ast.Module) -> dict[str, str]:
+    """Return the whole names of what a file imports, with dots in front where they begin in its own package."""
+    found: dict[str, str] = {}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names):
+                found.update(
+                    (one.asname, one.name) if one.asname else (one.name.partition(".")[0],) * 2 for one in names
+                )
+            case ast.ImportFrom(module, names, level):
+                found.update((one.asname or one.name, f"{'.' * level}{module or ''}.{one.name}") for one in names)
+            case _:
+                pass
+    return found
+
+
 def _stops(node: ast.expr) -> bool:
     """Check whether a context manager or decorator is one in which no gradients are recorded, by its name."""
     return _word(node) in _unrecorded()
