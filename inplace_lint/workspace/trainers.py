@@ -27,9 +27,9 @@ from inplace_lint.knowledge.facts import framework, frameworks, tables
 from inplace_lint.workspace.evaluation import Evaluation, Trees, trained
 from inplace_lint.workspace.import_graph import Graph
 from inplace_lint.workspace.training.fields import ROWS, data_sets
+from inplace_lint.workspace.training.functions import Function, functions_in
 from inplace_lint.workspace.training.given import Parameters
 from inplace_lint.workspace.training.leads import Lead, Leads, Part
-from inplace_lint.workspace.training.passed import Function, functions_in
 from inplace_lint.workspace.training.recorded import Recorded
 
 Target = tuple[str, str]  # the path of a file, and a name that it binds at its top level

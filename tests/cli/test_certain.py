@@ -98,6 +98,7 @@ class Overlap(nn.Module):
         return area.mean()
 """
 HEAD = """\
+import torch
 from torch import nn
 
 from overlap import Overlap
@@ -110,6 +111,7 @@ class Head(nn.Module):
         for size in cfg.sizes:
             self.convs.append(nn.Linear(size, size))
         self.overlap = Overlap()
+        self.last = nn.Linear(4, 4)
 
     def forward(self, xs, targets):
         outs = []
@@ -123,6 +125,7 @@ class Head(nn.Module):
 {body}
 """
 OF_LAYERS = {
+    "of a layer": "        return self.overlap(self.last(targets), targets)",
     "through a view": "        return self.overlap(outs.view(-1, 4), targets)",
     "in a list": "        kept = []\n        kept.append(self.overlap(outs, targets))\n        return kept",
     "through a name": "        pred = outs[:, :4]\n        return self.overlap(pred, targets)",
@@ -133,6 +136,12 @@ OF_NO_LAYER = {
     "it is only logged": '        self.log("overlap", self.overlap(outs, targets))\n        return outs',
     "its name is only logged": (
         '        overlap = self.overlap(outs, targets)\n        self.log("overlap", overlap)\n        return outs'
+    ),
+    "it is called without gradients": (
+        "        with torch.no_grad():\n            found = self.overlap(outs, targets)\n        return found"
+    ),
+    "it is computed without gradients": (
+        "        with torch.no_grad():\n            pred = self.last(outs)\n        return self.overlap(pred, targets)"
     ),
     "it is an index": "        return self.overlap(outs.argmax(-1), targets)",
     "a function may return anything": "        return self.overlap(cfg.decode(targets), targets)",

@@ -21,7 +21,7 @@ from functools import cache
 from typing import NamedTuple
 
 from inplace_lint.knowledge.facts import framework, frameworks
-from inplace_lint.workspace.training.passed import Function, within
+from inplace_lint.workspace.training.functions import Function, within
 from inplace_lint.workspace.training.uses import last_word
 
 ROWS = "__getitem__"  # the method that makes a class a data set

@@ -35,17 +35,15 @@ from inplace_lint.knowledge.facts import framework, frameworks
 from inplace_lint.workspace.evaluation import MOST, Evaluation, Trees
 from inplace_lint.workspace.import_graph import Graph
 from inplace_lint.workspace.training.fields import Stored, Stores
+from inplace_lint.workspace.training.functions import Function, functions_in, within
 from inplace_lint.workspace.training.holders import called_word, items_of, makes_layer, parts_of
 from inplace_lint.workspace.training.passed import (
     Bound,
-    Function,
     Handed,
     Passed,
-    functions_in,
     is_dropped,
     is_step,
     settings_of,
-    within,
 )
 from inplace_lint.workspace.training.uses import imports_of, last_word
 

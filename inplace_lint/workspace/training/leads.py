@@ -28,8 +28,8 @@ from inplace_lint.core.remembered import remembered
 from inplace_lint.knowledge.facts import framework, frameworks
 from inplace_lint.workspace.evaluation import Evaluation, Trees
 from inplace_lint.workspace.import_graph import Graph
+from inplace_lint.workspace.training.functions import functions_in
 from inplace_lint.workspace.training.names import cuts_history
-from inplace_lint.workspace.training.passed import functions_in
 from inplace_lint.workspace.training.receivers import Receivers
 from inplace_lint.workspace.training.uses import Use, last_word
 

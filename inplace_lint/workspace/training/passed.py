@@ -19,6 +19,7 @@ from functools import cache
 from typing import NamedTuple
 
 from inplace_lint.knowledge.facts import framework, frameworks, tables
+from inplace_lint.workspace.training.functions import Function, stored_in, unrecorded_in, within
 from inplace_lint.workspace.training.holders import called_word
 from inplace_lint.workspace.training.names import arrays, cuts_history, describes, flags, is_factory, is_of_tensor
 from inplace_lint.workspace.training.uses import last_word
@@ -27,7 +28,6 @@ _NUMBERS = frozenset({"bool", "float", "int", "len", "range", "str"})  # Python'
 _FILLING = frozenset({"append", "extend", "insert"})  # methods of a list that put something into it
 _CLEARING = frozenset({"zero_module", "optimizer_zero"})
 _DEEPEST = 10  # expressions and variables that lead to each other
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class Passed(IntEnum):
@@ -55,27 +55,6 @@ class Handed(NamedTuple):
     cut: bool = False
 
 
-def functions_in(tree: ast.Module) -> Iterator[tuple[str, Function]]:
-    """Yield the functions of a file and the methods of its classes, with their qualified names."""
-    waiting: list[tuple[str, ast.stmt]] = [("", node) for node in tree.body]
-    while waiting:
-        prefix, node = waiting.pop()
-        if isinstance(node, Function):
-            yield f"{prefix}{node.name}", node
-        elif isinstance(node, ast.ClassDef):
-            waiting.extend((f"{prefix}{node.name}.", part) for part in node.body)
-
-
-def within(scope: ast.AST) -> Iterator[ast.AST]:
-    """Yield what is in a function, without the functions in it."""
-    waiting = list(ast.iter_child_nodes(scope))
-    while waiting:
-        node = waiting.pop()
-        if not isinstance(node, Function):
-            yield node
-            waiting.extend(ast.iter_child_nodes(node))
-
-
 class Bound:
     """
     The variables of a function, with the expressions that they are bound to, or that are put into them.
@@ -100,6 +79,7 @@ class Bound:
         self._handed: set[str] = set()
         self._fields: set[str] = set()
         self._cut = False
+        self._unrecorded = frozenset(stored_in(unrecorded_in(scope)))
         self.values: dict[str, list[ast.expr | ast.arg | None]] = {}
         self._nodes = list(within(scope))
         for node in self._nodes:
@@ -236,7 +216,8 @@ class Bound:
         values = self.values.get(name) or [None]
         found = self._most([value for value in values if not _is_empty(value)] or values, depth)
         self._asked.remove(name)
-        return self._without_history(found) if any(map(_cuts, values)) else found
+        is_cut = name in self._unrecorded or any(map(_cuts, values))
+        return self._without_history(found) if is_cut else found
 
     def _called(self, function: ast.expr, arguments: Sequence[ast.expr], depth: int) -> Passed:
         cut = self._cut
@@ -355,12 +336,12 @@ def _plain_parameters(function: Function) -> frozenset[str]:
 
 def is_dropped(scope: ast.AST, call: ast.Call) -> bool:
     """
-    Check whether a function only tells others what a call returns, and computes nothing of it.
+    Check whether a function only tells others what a call returns, or calls it without recording gradients.
 
         self.log("iou", self.iou(pred, target))    # so does `iou = self.iou(...)` that is only passed to such calls
     """
     told = [inner for node in within(scope) if isinstance(node, ast.Expr) and _tells(node) for inner in ast.walk(node)]
-    if call in told:
+    if call in told or call in unrecorded_in(scope):
         return True
     bound = (node for node in within(scope) if isinstance(node, ast.Assign) and call in ast.walk(node.value))
     names = {name.id for node in bound for one in node.targets for name in ast.walk(one) if isinstance(name, ast.Name)}

@@ -141,10 +141,10 @@ class Walk(Struct, dict=True):
         for item in node.items:
             self.node(item.context_expr)
         before, contexts = (self.unrecorded, self.unsure), [item.context_expr for item in node.items]
-        stops = any(map(_stops, contexts))
-        self.unrecorded |= stops
+        off = any(map(stops, contexts))
+        self.unrecorded |= off
         self.unsure |= not all(map(self._is_known, contexts))
-        self.block(node.body, evaluates=stops)
+        self.block(node.body, evaluates=off)
         self.unrecorded, self.unsure = before
 
     def _is_known(self, node: ast.expr) -> bool:
@@ -247,7 +247,7 @@ class Walk(Struct, dict=True):
             self.in_class, self.in_function, self.around = True, any(map(_is_custom_function, node.bases)), node.name
             self.methods = frozenset(part.name for part in node.body if isinstance(part, ast.FunctionDef))
         else:
-            stopped = any(map(_stops, node.decorator_list)) or any(map(_is_operator, node.decorator_list))
+            stopped = any(map(stops, node.decorator_list)) or any(map(_is_operator, node.decorator_list))
             stopped |= self.in_function and node.name == _RECORDS_NOTHING
             self.user, self.member, self.in_class, self.evaluates = node.name, self.in_class, False, stopped
             self.unrecorded, self.unsure = stopped, not all(map(self._is_known, node.decorator_list))
@@ -342,7 +342,7 @@ def imports_of(tree: ast.Module) -> dict[str, str]:
     return found
 
 
-def _stops(node: ast.expr) -> bool:
+def stops(node: ast.expr) -> bool:
     """Check whether a context manager or decorator is one in which no gradients are recorded, by its name."""
     return _word(node) in _unrecorded()
 
