@@ -37,6 +37,8 @@ def joined(cluster):
     """Return the words for a run on that Ray, which spares it to start one."""
     import ray  # noqa: PLC0415 - skipped where it is not installed
 
+    # What is asked of a Ray that does not run yet would look for one of another process, which may be about to end.
+    assert dict(cluster.run_all(len, [""])) == {0: 0}
     return ("--executor", "ray", "--ray-address", ray.get_runtime_context().gcs_address)
 
 
