@@ -251,27 +251,46 @@ def test_an_interrupted_fleet_goes_on_where_it_was(lint, project, joined):
     assert texts[0] == texts[1]
 
 
-def _raylet_of(pid, name):
-    """Return the raylet, or another process of Ray, of the process that talks to it for a run; None for none."""
+def _processes():
+    """Return the processes of this machine: the number of each, that of its parent, and its words."""
     rows = subprocess.run(["ps", "-eo", "pid,ppid,args"], check=True, capture_output=True, text=True).stdout
-    found = [
+    return [
         (int(pid), int(parent), args) for pid, parent, args in (row.split(None, 2) for row in rows.splitlines()[1:])
     ]
+
+
+def _once(found):
+    """Return what a function finds once it finds something, within a minute or two."""
+    until = time.monotonic() + 120
+    while not (value := found()) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert value
+    return value
+
+
+def _part_of(pid, name):
+    """Return the raylet, or another process of Ray, of the process that talks to it for a run; None for none."""
+    found = _processes()
     own = {one for one, parent, _ in found if parent == pid}
     return next((one for one, parent, args in found if parent in own and args.split()[0].endswith(name)), None)
 
 
-def _killed(project, name, seconds):
-    """Start a run, kill a process of its Ray so long after it is there, and return the run."""
+def _works(raylet):
+    """Return whether a worker of a raylet is at a task: Ray names the process after it."""
+    return any(parent == raylet and args.startswith("ray::_run") for _, parent, args in _processes())
+
+
+def _killed(project, name, seconds=None):
+    """Start a run, kill a process of its Ray so long after it is there, or once a task runs, and return the run."""
     words = [sys.executable, "-m", "inplace_lint", "--no-cache", *RAY, "."]
     run = subprocess.Popen(
         words, cwd=project, env=usual_environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     )
-    until = time.monotonic() + 60
-    while (found := _raylet_of(run.pid, name)) is None and time.monotonic() < until:
-        time.sleep(0.05)
-    assert found is not None
-    time.sleep(seconds)
+    found = _once(lambda: _part_of(run.pid, name))
+    if seconds is None:
+        _once(lambda: _works(found))
+    else:
+        time.sleep(seconds)
     os.kill(found, signal.SIGKILL)
     return run
 
@@ -281,7 +300,7 @@ def test_a_raylet_that_is_killed_in_mid_run_is_one_line(project):
     body = "def f{0}(x):\n    h = x.sigmoid()\n    h += {0}\n    return h\n"
     for number in range(60):
         (project / f"m{number}.py").write_text("import torch\n" + "".join(map(body.format, range(300))))
-    run = _killed(project, "raylet", 5)
+    run = _killed(project, "raylet")
     _, told = run.communicate(timeout=60)
     assert (run.returncode, told) == (2, "error: Ray ended before the run did: its process `raylet` is gone\n")
 
@@ -310,24 +329,26 @@ def attached():
     cluster.shutdown()
 
 
-def _begun(project, address, files=60, functions=300):
-    """Write many files, and begin to check them on a cluster; return the process once tasks are at work."""
+def _begun(project, cluster, files=60, functions=300):
+    """Write many files, and begin to check them on a cluster; return the process once each node is at a task."""
     body = "def f{0}(x):\n    h = x.sigmoid()\n    h += {0}\n    return h\n"
     for number in range(files):
         (project / f"m{number}.py").write_text("import torch\n" + "".join(map(body.format, range(functions))))
-    words = [sys.executable, "-m", "inplace_lint", "--no-cache", "--executor", "ray", "--ray-address", address]
+    words = [sys.executable, "-m", "inplace_lint", "--no-cache", "--executor", "ray", "--ray-address", cluster.address]
     run = subprocess.Popen(
         [*words, "--output-format", "json", "."], cwd=project, env=usual_environment(),
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    time.sleep(10)
+    for node in (cluster.head_node, *cluster.worker_nodes):
+        (raylet,) = node.all_processes["raylet"]
+        _once(lambda pid=raylet.process.pid: _works(pid))
     assert run.poll() is None
     return run
 
 
 @real
 def test_a_node_of_a_cluster_that_dies_costs_no_finding(project, attached, lint):
-    run = _begun(project, attached.address, files=12, functions=150)
+    run = _begun(project, attached, files=12, functions=150)
     (other,) = attached.worker_nodes
     attached.remove_node(other, allow_graceful=False)
     out, told = run.communicate(timeout=300)
@@ -338,7 +359,7 @@ def test_a_node_of_a_cluster_that_dies_costs_no_finding(project, attached, lint)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["raylet", "gcs_server"])
 def test_a_cluster_that_is_killed_in_mid_run_is_one_line(project, attached, name):
-    run = _begun(project, attached.address)
+    run = _begun(project, attached)
     (dying,) = attached.head_node.all_processes[name]
     dying.process.kill()
     _, told = run.communicate(timeout=120)
