@@ -15,7 +15,6 @@ from msgspec import Struct
 from inplace_lint.core.errors import FactError, UnreadableError
 from inplace_lint.driver.check_task import Checked, Task, check_one, failed
 from inplace_lint.driver.executors.executor import Executor, Lost, cpus
-from inplace_lint.driver.executors.local import LocalProcesses
 from inplace_lint.driver.kept import KeptFiles
 from inplace_lint.driver.store import context_of
 from inplace_lint.workspace import files, import_graph
@@ -84,7 +83,11 @@ class Workers(Struct, frozen=True):
         # Where a few files are checked again and again, what this process has read of the others saves more.
         jobs = 1 if self.lasting and len(tasks) <= _FEW_FILES else min(self.jobs or cpus(), len(tasks))
         is_small = sum(len(task.data) for task in tasks) < _FEW_BYTES
-        return None if jobs <= 1 or is_small else LocalProcesses(jobs)
+        if jobs <= 1 or is_small:
+            return None
+        from inplace_lint.driver.executors.local import LocalProcesses  # noqa: PLC0415 - few files need one process
+
+        return LocalProcesses(jobs)
 
 
 def _import_engine() -> None:

@@ -387,4 +387,4 @@ def _is_of_package(folder: Path) -> bool:
 
 
 def _lookup(root: str, frameworks: Iterable[str], place: Disk | Shipped) -> Lookup:
-    return Lookup(place.has, place.here, root, frozenset(frameworks), place.names)
+    return Lookup(place.finder(), place.here, root, frozenset(frameworks), place.names)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,9 +23,9 @@ class Disk(NamedTuple):
         """The folder that paths are relative to."""
         return Path.cwd().as_posix()
 
-    def has(self, path: str) -> bool:
-        """Return whether there is such a file."""
-        return os.path.isfile(path)  # noqa: PTH113 - this is asked for each import, and a `Path` takes longer
+    def finder(self) -> Callable[[str], bool]:
+        """Return a function that checks whether there is a file; what is in a folder is read when it is first asked."""
+        return _Folders().have
 
     def names(self, folder: str) -> list[str]:
         """Return the names of the files and folders in a folder; none if there is no such folder."""
@@ -41,15 +42,52 @@ class Disk(NamedTuple):
             return None
 
 
+class _Folders:
+    """
+    What is in folders, each read once: thousands of paths are asked for in tens of folders, and most are not there.
+
+    Folders are written with the slash at their end; the empty one is the working folder.
+    """
+
+    def __init__(self) -> None:
+        self._files: dict[str, frozenset[str]] = {}
+        self._folders: dict[str, frozenset[str]] = {}
+
+    def have(self, path: str) -> bool:
+        """Return whether there is such a file."""
+        start = path.rfind("/") + 1
+        folder = path[:start]
+        if folder not in self._files:
+            self._read(folder)
+        return path[start:] in self._files[folder]
+
+    def _read(self, folder: str) -> None:
+        start = folder.rfind("/", 0, -1) + 1
+        name = folder[start:-1]
+        entries: list[os.DirEntry[str]] = []
+        if not name or name in self._folders.get(folder[:start], {name}):
+            with contextlib.suppress(OSError, ValueError), os.scandir(folder or ".") as found:
+                entries = [*found]
+        self._files[folder] = frozenset(entry.name for entry in entries if _is_file(entry))
+        self._folders[folder] = frozenset(entry.name for entry in entries if entry.name not in self._files[folder])
+
+
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_file()
+    except OSError:  # a link that the system does not follow
+        return False
+
+
 class Shipped(NamedTuple):
     """Files that stand for all on disk, by path; None for one that cannot be read. `here` is as for `Disk`."""
 
     here: str
     data: Mapping[str, bytes | None]
 
-    def has(self, path: str) -> bool:
-        """Return whether there is such a file."""
-        return path in self.data
+    def finder(self) -> Callable[[str], bool]:
+        """Return a function that checks whether there is a file."""
+        return self.data.__contains__
 
     def names(self, folder: str) -> list[str]:
         """Return the names of the files and folders in a folder; none if there is no such folder."""

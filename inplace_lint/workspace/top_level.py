@@ -78,11 +78,19 @@ class Outside(NamedTuple):
     words: bytes
 
 
+Put = tuple[tuple[str, frozenset[str]], ...]
+
+
 class Header(Struct, array_like=True):
-    """The imports of a file, and what is known of its text outside of functions and classes; None until it is asked."""
+    """
+    The imports of a file, and what is known of its text outside of functions and classes; None until it is asked.
+
+    `put` is what it may put into registries of other files, see `TopLevels.put_elsewhere`.
+    """
 
     statements: tuple[Statement, ...] | None = None
     outside: Outside | None = None
+    put: Put | None = None
 
 
 class Headers:
@@ -113,6 +121,14 @@ class Headers:
             known.outside = Outside(digest(outside), array("I", sorted(hashes(outside))).tobytes())
             self._new[key] = known
         return known.outside
+
+    def put(self, key: str, text: Callable[[], str]) -> Put:
+        """Return what a file may put into registries of others; outside of functions and classes it is the `text`."""
+        known = self._of(key)
+        if known.put is None:
+            known.put = tuple(_put(text()))
+            self._new[key] = known
+        return known.put
 
     def taken(self) -> dict[str, bytes]:
         """Return the headers that were made since they were taken last, as they can be kept."""
@@ -149,11 +165,10 @@ class TopLevels:
         self._outside: dict[str, str] = {}
         self._words: dict[str, frozenset[int]] = {}
         self._filled: dict[tuple[frozenset[str], str, str], str] = {}
-        self._put: dict[str, tuple[tuple[str, frozenset[str]], ...]] = {}
 
     def drop(self, path: str) -> None:
         """Forget a file that changed."""
-        for known in (self._outside, self._words, self._put):
+        for known in (self._outside, self._words):
             known.pop(path, None)
         self._filled.clear()
 
@@ -165,15 +180,13 @@ class TopLevels:
             self._words[path] = frozenset(found)
         return self._words[path]
 
-    def put_elsewhere(self, path: str) -> tuple[tuple[str, frozenset[str]], ...]:
+    def put_elsewhere(self, path: str) -> Put:
         """
         Return the name with which each decorator and statement that binds no name begins, with the texts after it.
 
         To the texts of a decorator belongs the name that it decorates: they may be keys of a registry.
         """
-        if path not in self._put:
-            self._put[path] = tuple(_put(self._text(path)))
-        return self._put[path]
+        return self._headers.put(self._digest_of(path), lambda: self._text(path))
 
     def filled(self, paths: frozenset[str], home: str, key: str) -> str:
         """

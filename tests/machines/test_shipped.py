@@ -64,7 +64,7 @@ def test_a_worker_of_another_version_ends_the_run(project, monkeypatch):
 
 def test_a_file_that_cannot_be_read_is_there_but_has_no_text():
     place = Shipped("/", {"a.py": None, "b.py": b"x = 1\n", "c.py": b"\xff", "d.py": b""})
-    assert [place.has(path) for path in ("a.py", "b.py", "c.py", "d.py", "e.py")] == [True] * 4 + [False]
+    assert [place.finder()(path) for path in ("a.py", "b.py", "c.py", "d.py", "e.py")] == [True] * 4 + [False]
     texts = [place.text(path) for path in ("a.py", "b.py", "c.py", "d.py", "e.py")]
     assert [text and text.source for text in texts] == [None, "x = 1\n", None, "", None]
 

@@ -78,6 +78,7 @@ def headers_kept(folder, text: bytes) -> Headers:
     headers = Headers(files.headers())
     headers.statements("1", lambda: text)
     headers.outside("1", text.decode)
+    headers.put("1", text.decode)
     store.put_headers(headers.taken(), files.code)
     store.end()
     assert files._replace(code="other").headers() == {}
@@ -97,14 +98,16 @@ def test_imports_and_words_are_kept_by_the_bytes_of_files(tmp_path):
     assert found.digest == digest(text)
     assert hashes("gated x NETS") <= top_levels.words("1")
     assert hashes("y").isdisjoint(top_levels.words("1"))
+    assert headers.put("1", unread) == (("NETS", frozenset({"gated-x"})),)
     assert headers.taken() == {}
 
 
-@pytest.mark.parametrize("form", [b"", b"\x93", b"\xc0", b"\x92\xc0\x92\xa1d\xc4\x03abc", b"\x92\xc0\x05"])
+@pytest.mark.parametrize("form", [b"", b"\x93", b"\xc0", b"\x92\xc0\x92\xa1d\xc4\x03abc", b"\x92\xc0\x05", b"\x93\xc0\xc0\x01"])
 def test_a_damaged_header_is_made_again(form):
     headers = Headers({"1": form})
     assert headers.statements("1", lambda: b"import a") == (Statement("a"),)
     assert headers.outside("1", lambda: "import a").digest == digest("import a")
+    assert headers.put("1", lambda: "a.b('C')") == (("a", frozenset({"c"})),)
 
 
 def test_without_a_file_nothing_is_kept():
