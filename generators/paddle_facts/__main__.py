@@ -1,8 +1,8 @@
 """
-Writes `functions.jsonl` and `c_ops.jsonl` of Paddle: `python -m generators.paddle_facts rules/ops/paddle`.
+Writes the tables of Paddle that no person writes: `python -m generators.paddle_facts rules/ops/paddle`.
 
-The wheel ships no derivative files, so everything is seen by running: a tensor is bumped after the call, and backward
-raises if it was kept. Functions are tried in child processes, because some gradient kernels crash.
+The wheel ships no derivative files, so what runs on a CPU is seen by running: a tensor is bumped after the call, and
+backward raises if it was kept. Functions are tried in child processes, because some gradient kernels crash.
 """
 
 from __future__ import annotations
@@ -19,14 +19,17 @@ from typing import Any
 import numpy as np
 import paddle
 
-from generators.paddle_facts import c_ops, inplace
+from generators.paddle_facts import c_ops, gradients, inplace
 from generators.paddle_facts.samples import BINARY, LAYERS, OPERATORS, SAMPLES, Sample
 from generators.paddle_facts.trying import Row, arguments_of, bump, found, kept_arguments, names_of, raises, source
 from generators.shapes import common, shapes
 from inplace_lint.core.errors import FactError
 from inplace_lint.knowledge.op import op_of
 
-_HOMES = ("paddle", "paddle.nn.functional", "paddle.Tensor", "paddle.linalg", "paddle.fft")
+_HOMES = (
+    *("paddle", "paddle.nn.functional", "paddle.Tensor", "paddle.linalg", "paddle.fft"),
+    *("paddle.signal", "paddle.geometric", "paddle.vision.ops", "paddle.incubate", "paddle.incubate.nn.functional"),
+)
 _SIZES = ((4,), (1, 3), (3, 1), (2, 3), (3, 2), (2, 3, 4), (4, 3, 2), (2, 1, 3))  # besides those of the samples
 _ALIKE = 3
 
@@ -38,6 +41,7 @@ def main(folder: Path) -> None:
     found = _in_children([*(partial(_rows, sample, owned) for sample in SAMPLES), *layers])
     _write(folder / "functions.jsonl", [row for rows in found for row in rows])
     _write(folder / "c_ops.jsonl", _c_ops(owned))
+    _write(folder / "fused.jsonl", [*gradients.entries()])
 
 
 def _write(target: Path, rows: list[Row]) -> None:

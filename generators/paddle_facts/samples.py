@@ -167,6 +167,20 @@ OTHERS: dict[str, tuple[Any, ...]] = {
     "select_scatter": (paddle.ones([3]), 0, 0),
     "scatter_reduce": (0, paddle.to_tensor([[0, 1, 2]]), paddle.ones([1, 3]), "sum"),
     "isin": (paddle.to_tensor([0.3, 0.5]),),
+    "segment_sum": (paddle.to_tensor([0, 0, 1]),),
+    "segment_mean": (paddle.to_tensor([0, 0, 1]),),
+    "segment_max": (paddle.to_tensor([0, 0, 1]),),
+    "segment_min": (paddle.to_tensor([0, 0, 1]),),
+    "send_u_recv": (paddle.to_tensor([0, 1, 2]), paddle.to_tensor([1, 2, 0])),
+    "graph_send_recv": (paddle.to_tensor([0, 1, 2]), paddle.to_tensor([1, 2, 0])),
+    "identity_loss": ("none",),
+    "as_strided": ([3, 3], [3, 1]),
+    "reverse": ([0],),
+    "diagonal_scatter": (paddle.ones([3]),),
+    "multi_label_margin_loss": (paddle.to_tensor([[0, 1, 2]] * 3),),
+    "npair_loss": (paddle.ones([3, 3]), paddle.to_tensor([0, 1, 2])),
+    "det": (),
+    "matrix_exp": (),
 }
 # Functions that operators call.
 OPERATORS: dict[str, tuple[str, ...]] = {
@@ -194,6 +208,7 @@ BINARY = (
 WHOLE = "gcd lcm bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift"
 IMAGE = (2, 4, 4, 4)
 SERIES = (2, 4, 4)
+BOXES = paddle.to_tensor([[0.0, 0.0, 2.0, 2.0]] * 3)
 # Functions on other shapes: the number of tensors, the shape, and what follows them.
 SHAPED: dict[str, tuple[int, tuple[int, ...], tuple[Any, ...]]] = {
     "conv1d": (2, (4, 4, 4), ()),
@@ -249,6 +264,20 @@ SHAPED: dict[str, tuple[int, tuple[int, ...], tuple[Any, ...]]] = {
     "corrcoef": (1, (3, 4), ()),
     "cond": (1, (2, 3, 3), ()),
     "tensordot": (2, (3, 4, 3), (1,)),
+    "stft": (1, (1, 64), (16,)),
+    "feature_alpha_dropout": (1, IMAGE, (0.5,)),
+    "fractional_max_pool2d": (1, IMAGE, (2,)),
+    "fractional_max_pool3d": (1, (2, 2, 4, 4, 4), (2,)),
+    "max_unpool1d": (1, SERIES, (paddle.to_tensor([[[0, 1, 2, 3]] * 4] * 2, dtype="int32"), 2)),
+    "softmax_mask_fuse": (1, (1, 1, 32, 32), (paddle.zeros([1, 1, 32, 32]),)),
+    "roi_align": (1, IMAGE, (BOXES, paddle.to_tensor([1, 2], dtype="int32"), 2)),
+    "roi_pool": (1, IMAGE, (BOXES, paddle.to_tensor([1, 2], dtype="int32"), 2)),
+    "vecdot": (2, (3, 3), ()),
+    "reduce_as": (2, (3, 3), ()),
+    "cholesky_solve": (2, (3, 3), ()),
+    "triangular_solve": (2, (3, 3), ()),
+    "fused_matmul_bias": (2, (4, 4), ()),
+    "fused_dropout_add": (2, (3, 3), ()),
     "scaled_dot_product_attention": (2, (2, 4, 2, 4), (paddle.ones([2, 4, 2, 4]),)),
 }
 SAMPLES = (
@@ -271,6 +300,9 @@ SAMPLES = (
     Sample("gaussian_nll_loss", (), 3, names=("input", "label", "variance")),
     Sample("margin_ranking_loss", (), 3, names=("input", "other", "label")),
     Sample("mv", (paddle.ones([3]),)),
+    Sample("fused_linear", (), 2, (4, 4), names=("x", "weight")),
+    Sample("send_ue_recv", (paddle.to_tensor([0, 1, 2]), paddle.to_tensor([1, 2, 0])), 2),
+    Sample("send_uv", (paddle.to_tensor([0, 1, 2]), paddle.to_tensor([1, 2, 0]), "mul"), 2),
     Sample("complex", (), 2, names=("real", "imag")),
     Sample("bilinear", (paddle.ones([2, 3, 3]),), 2, names=("x1", "x2")),
 )

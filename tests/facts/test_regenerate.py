@@ -34,5 +34,5 @@ def test_the_probe_of_paddle_writes_the_committed_table(tmp_path: Path) -> None:
     command = [sys.executable, "-W", "ignore", "-m", "generators.paddle_facts", str(tmp_path)]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     subprocess.run(command, check=True, cwd=FOLDER.parents[2], env=environment, capture_output=True)
-    for table in ("functions.jsonl", "c_ops.jsonl"):
+    for table in ("functions.jsonl", "c_ops.jsonl", "fused.jsonl"):
         assert (tmp_path / table).read_bytes() == (folder / table).read_bytes()

@@ -102,7 +102,9 @@ def test_imports_and_words_are_kept_by_the_bytes_of_files(tmp_path):
     assert headers.taken() == {}
 
 
-@pytest.mark.parametrize("form", [b"", b"\x93", b"\xc0", b"\x92\xc0\x92\xa1d\xc4\x03abc", b"\x92\xc0\x05", b"\x93\xc0\xc0\x01"])
+@pytest.mark.parametrize(
+    "form", [b"", b"\x93", b"\xc0", b"\x92\xc0\x92\xa1d\xc4\x03abc", b"\x92\xc0\x05", b"\x93\xc0\xc0\x01"]
+)
 def test_a_damaged_header_is_made_again(form):
     headers = Headers({"1": form})
     assert headers.statements("1", lambda: b"import a") == (Statement("a"),)
