@@ -21,7 +21,7 @@ from inplace_lint.interp.checkers.alias_query import AliasQuery
 from inplace_lint.interp.checkers.kept import models, together
 from inplace_lint.interp.checkers.opportunities import Opportunities
 from inplace_lint.interp.context import Context
-from inplace_lint.interp.control import iteration, statements
+from inplace_lint.interp.control import iteration, statements, truth_values
 from inplace_lint.interp.expr import assignment, attribute_targets, attributes, expressions, subscripts
 from inplace_lint.interp.fuel import Fuel
 from inplace_lint.interp.transfer import apply
@@ -51,8 +51,8 @@ class TapeInterpreter:
         self.listeners = subscribe(query, opportunities, opinions=opinions)
 
     evaluate = expressions.evaluate
-    condition = attributes.condition
-    truth_of = attributes.truth_of
+    condition = truth_values.condition
+    truth_of = truth_values.truth_of
     evaluate_all = expressions.evaluate_all
     execute = statements.execute
     run_in_place = statements.run_in_place

@@ -9,7 +9,8 @@ constructs a class take precedence over such ones (`portable_arguments`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from msgspec.structs import replace
@@ -37,34 +38,12 @@ from inplace_lint.interp.options.coverage import Option
 from inplace_lint.interp.outcome import taken
 from inplace_lint.interp.pylib import dataclass_fields
 from inplace_lint.interp.transfer import materialise
+from inplace_lint.ir import hints
 from inplace_lint.ir import nodes as ir
+from inplace_lint.ir.walk import walk
 
-_KINDS = {
-    "int": "number",
-    "float": "number",
-    "bool": "flag",
-    "str": "str",
-    "bytes": "str",
-    "Tensor": "tensor",
-    "List": "sequence",
-    "list": "sequence",
-    "Tuple": "sequence",
-    "tuple": "sequence",
-    "Sequence": "sequence",
-    "Dict": "sequence",
-    "dict": "sequence",
-    "Callable": "callable",
-    "LongTensor": "tensor",
-    "FloatTensor": "tensor",
-    "ndarray": "array",
-    "NDArray": "array",
-    "UntypedStorage": "array",
-    "TypedStorage": "array",
-    "Path": "str",
-    "Image": "sequence",
-    "Iterable": "sequence",
-    "Mapping": "sequence",
-}
+_INIT = "__init__"
+_MOST_CONSTRUCTORS = 16
 
 
 def chosen(interp: Interpreter, given: Arguments) -> Arguments:
@@ -181,7 +160,7 @@ def _input(
     value = _first(interp, state, function, param, default, none_is_open, kind)
     if optional := default == NONE and isinstance(value, Sym):
         state.set_trait(traits.NONE_BY_DEFAULT, number, True)
-    if isinstance(value, Sym) and _holds_numbers(param.annotation):
+    if isinstance(value, Sym) and hints.holds_numbers(param.annotation):
         state.set_trait(traits.NO_GRADIENT, value.id, True)
     return interp.context.coverage.option(number, Option(param.name, value, kind, optional, promised))
 
@@ -200,7 +179,7 @@ def _first(
         return default
     if default == NONE and kind in {"number", "str", "flag"}:
         return NONE
-    optional = default == NONE or _beside_none(param.annotation) is not None
+    optional = default == NONE or hints.beside_none(param.annotation) is not None
     if kind == "tensor" and optional:
         kind = "input"
     if not kind and default is None:
@@ -222,7 +201,7 @@ def _is_empty(state: State, default: Value) -> bool:
 
 def _kind(interp: Interpreter, state: State, function: ir.Function, param: ir.Param) -> str:
     """Return the kind that an annotation promises; what the program calls `Path` itself may be anything."""
-    kind = kind_of(param.annotation)
+    kind = hints.kind_of(param.annotation)
     if kind and isinstance(param.annotation, ir.Name):
         known = environment.find(interp, state, function.slice.path, param.annotation.id)
         return "" if isinstance(known, ClassValue) else kind
@@ -278,6 +257,24 @@ def _completed(
     return value if made is None else made
 
 
+def without_objects(state: State, function: ir.Function, given: Arguments) -> Arguments:
+    """Return arguments of a constructor with unknown values for the objects among them, which are no modules."""
+
+    def unknown(name: str, value: Value) -> Value:
+        number = _option(state, function.slice, function.qualname, name)
+        return Sym(number) if _is_object(state, value) else value
+
+    names = [param.name for param in function.params[1:]]
+    positional = tuple(map(unknown, names, given.positional))
+    keywords = tuple((name, unknown(name, value)) for name, value in given.keywords)
+    return replace(given, positional=(*positional, *given.positional[len(positional) :]), keywords=keywords)
+
+
+def _is_object(state: State, value: Value) -> bool:
+    instance = state.instance(value)
+    return instance is not None and isinstance(instance.cls, ClassValue) and "training" not in instance.attrs
+
+
 def without_history(interp: Interpreter, state: State, arguments: Arguments) -> None:
     """Replace the tensors among the arguments by leaves that require no grad."""
     for value in arguments.values:
@@ -299,10 +296,47 @@ def _of_project(interp: Interpreter, state: State, function: ir.Function, param:
 
 
 def _promised(interp: Interpreter, state: State, function: ir.Function, param: ir.Param) -> ClassValue | None:
-    """Return the class of the program that an annotation names, alone or beside None."""
-    name = _named(param.annotation)
-    cls = environment.find(interp, state, function.slice.path, name) if name else None
-    return cls if isinstance(cls, ClassValue) else None
+    """
+    Return the class of the program that an annotation names, alone or beside None.
+
+    Without an annotation it is that of a parameter of other constructors, to which the one of a class passes it; of
+    several the most derived.
+
+        class Model:                                # `config` is a `Config`, where `Body` says so
+            def __init__(self, config):
+                self.body = Body(config)
+    """
+    asked = [(function, param)]
+    found: list[ClassValue] = []
+    for passed, one in asked:
+        name = hints.named(one.annotation)
+        cls = environment.find(interp, state, passed.slice.path, name) if name else None
+        if isinstance(cls, ClassValue):
+            found.append(cls)
+        elif one.annotation is None and passed.qualname == _INIT and len(asked) <= _MOST_CONSTRUCTORS:
+            asked.extend(_receivers(interp, state, passed, one.name))
+    return max(found, key=lambda cls: len(interp.context.mro(cls)), default=None)
+
+
+def _receivers(
+    interp: Interpreter, state: State, function: ir.Function, name: str
+) -> Iterator[tuple[ir.Function, ir.Param]]:
+    """Yield the constructors of the program to which a constructor passes a parameter, with what it is called there."""
+    for part in walk(function.body):
+        if isinstance(part, ir.Call) and isinstance(part.func, ir.Name):
+            cls = environment.find(interp, state, function.slice.path, part.func.id)
+            init = interp.lookup(state, cls, _INIT) if isinstance(cls, ClassValue) else None
+            if isinstance(init, Closure):
+                params = _receiving(part, init.function.params[1:], name)
+                yield from ((init.function, param) for param in params)
+
+
+def _receiving(call: ir.Call, params: Sequence[ir.Param], name: str) -> Iterator[ir.Param]:
+    """Yield the parameters for which a call passes a variable itself."""
+    plain = itertools.takewhile(lambda pair: not isinstance(pair[0], ir.Starred), zip(call.args, params, strict=False))
+    yield from (param for value, param in plain if isinstance(value, ir.Name) and value.id == name)
+    given = {one.name for one in call.keywords if isinstance(one.value, ir.Name) and one.value.id == name}
+    yield from (param for param in params if param.name in given)
 
 
 def _instance(interp: Interpreter, state: State, function: ir.Function, cls: ClassValue) -> Value | None:
@@ -318,16 +352,6 @@ def _instance(interp: Interpreter, state: State, function: ir.Function, cls: Cla
         return taken(state, interp.construct(frame, state, cls, _defaults_of(interp, state, cls), 0))
     finally:
         interp.context.running.discard(key)
-
-
-def _named(annotation: ir.Expr | None) -> str:
-    """Return the name that an annotation is, beside None, or that is written in it as a text."""
-    inner = _beside_none(annotation)
-    match annotation if inner is None else inner:
-        case ir.Name(_, name) | ir.Const(str() as name):
-            return name
-        case _:
-            return ""
 
 
 def _defaults_of(interp: Interpreter, state: State, cls: ClassValue) -> Arguments:
@@ -355,41 +379,3 @@ def _has_defaults(interp: Interpreter, state: State, cls: ClassValue) -> bool:
         plain = (param for param in init.function.params[1:] if param.kind in {"plain", "keyword-only"})
         return all(param.name in init.optional for param in plain)
     return init is not None and dataclass_fields.have_defaults(interp, init)
-
-
-def kind_of(annotation: ir.Expr | None) -> str:
-    """Return the kind of value that an annotation names; empty if it is none of those known."""
-    inner = _beside_none(annotation)
-    match annotation if inner is None else inner:
-        case ir.Name(_, name) | ir.Attr(_, _, name):
-            return _KINDS.get(name, "")
-        case ir.Const(str() as text):
-            return _KINDS.get(text.rpartition(".")[2].partition("[")[0], "")
-        case ir.Subscript(_, value, index):
-            kind, items = kind_of(value), index.items if isinstance(index, ir.Sequence) else (index,)
-            return "array" if kind == "sequence" and any(kind_of(item) == "array" for item in items) else kind
-        case _:
-            return ""
-
-
-def _holds_numbers(annotation: ir.Expr | None) -> bool:
-    """Check whether an annotation names a container of numbers, such as `Sequence[int]`: its items have no gradient."""
-    inner = _beside_none(annotation)
-    match annotation if inner is None else inner:
-        case ir.Subscript(_, outer, index) if kind_of(outer) == "sequence":
-            items = index.items if isinstance(index, ir.Sequence) else (index,)
-            kinds = {kind_of(item) for item in items if not (isinstance(item, ir.Const) and item.value is ...)}
-            return bool(kinds) and kinds <= {"number", "flag"}
-        case _:
-            return False
-
-
-def _beside_none(annotation: ir.Expr | None) -> ir.Expr | None:
-    """Return what an annotation allows beside None; None where it does not allow that."""
-    match annotation:
-        case ir.Subscript(_, ir.Name(_, "Optional") | ir.Attr(_, _, "Optional"), inner):
-            return inner
-        case ir.Binary(_, "|", inner, ir.Const(None)):
-            return inner
-        case _:
-            return None

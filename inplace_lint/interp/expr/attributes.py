@@ -44,11 +44,10 @@ from inplace_lint.interp.intrinsics import kernels, opaque_modules
 from inplace_lint.interp.outcome import Raised, Results
 from inplace_lint.interp.pylib import dataclass_fields, releases
 from inplace_lint.interp.transfer import dtypes, materialise
-from inplace_lint.ir import nodes as ir
 
-_OF_OBJECT = frozenset({"__init__", "__setattr__"})
+_OF_OBJECT = frozenset({"__init__", "__getattribute__", "__setattr__"})
 _OF_CLASSES = {"__call__": "type.__call__", "__new__": "object.__new__"}
-_GETTERS = frozenset({"__getattr__", "__getattribute__"})
+_GETTERS = ("__getattribute__", "__getattr__")
 # Methods that lists, dicts and strings also have: a read of one does not show that an unknown value is a tensor.
 _AMBIGUOUS = frozenset((
     "T", "add", "all", "any", "append", "clear", "close", "copy", "count", "data", "device", "difference",
@@ -236,9 +235,16 @@ def _of_instance(
         if method is not None:
             return [(state, method)]
         dunder = name.startswith("__") and name.endswith("__")
-        own = None if dunder else special(interp, frame, state, value, "__getattr__", (Const(name),), at)
+        own = None if dunder else _by_own_getter(interp, frame, state, value, name, at)
         return own if own is not None else [(state, _by_getattr(interp, frame, state, value, instance, name))]
     return _bound(interp, frame, state, value, resolved, at)
+
+
+def _by_own_getter(interp: Interpreter, frame: Frame, state: State, value: Value, name: str, at: int) -> Results | None:
+    """Return what the methods for attributes of an object's class say; what one of them asks for is not asked again."""
+    running = "" if frame.closure is None else frame.closure.function.qualname.rpartition(".")[2]
+    found = (special(interp, frame, state, value, one, (Const(name),), at) for one in _GETTERS if one != running)
+    return next((own for own in found if own is not None), None)
 
 
 def lookup(interp: Interpreter, state: State, cls: Value, name: str, after: ClassValue | None = None) -> Value | None:
@@ -271,34 +277,6 @@ def special(
     if not isinstance(method, Closure):
         return None
     return interp.call(frame, state, Bound(value, method), Arguments(arguments), at)
-
-
-def truth_of(interp: Interpreter, frame: Frame, state: State, value: Value, at: int) -> Results:
-    """
-    Return what decides whether a value is true.
-
-    Of an object that is what its own `__bool__` or `__len__` returns; what a framework can call is true.
-    """
-    if type(value) is Dotted and interp.context.forms(value.name):
-        return [(state, Const(value=True))]
-    if type(value) is Ref and state.instance(value) is not None:
-        for name in ("__bool__", "__len__"):
-            own = special(interp, frame, state, value, name, (), at)
-            if own is not None:
-                return own
-    return [(state, value)]
-
-
-def condition(interp: Interpreter, frame: Frame, state: State, expr: ir.Expr) -> Results:
-    """Evaluate a test: an object of the program is what its own `__bool__` or `__len__` returns."""
-    results = interp.evaluate(frame, state, expr)
-    if len(results) == 1 and type(results[0][1]) not in _ASKED:
-        return results
-    at = getattr(expr, "at", 0)
-    return [decided for after, value in results for decided in truth_of(interp, frame, after, value, at)]
-
-
-_ASKED = (Ref, Dotted)  # what a class or the facts of a framework may decide the truth of
 
 
 def _of_mapping(state: State, value: Ref, name: str) -> Builtin | None:

@@ -53,7 +53,25 @@ def constructed(
         return _different(made)[: max(paths, CONFIGURATIONS)]
     if interp.context.coverage.choice.is_default or interp.context.coverage.refused:
         _record_refusals(interp, frame, spare, cls, candidates)
-    return [] if not interp.context.coverage.choice.is_default else unmade(interp, spare, cls)
+    if not interp.context.coverage.choice.is_default:
+        return []
+    if isinstance(init, Closure):
+        made = _on_unknown_objects(interp, frame, spare, cls, init, candidates)
+    return made or unmade(interp, spare, cls)
+
+
+def _on_unknown_objects(
+    interp: Interpreter, frame: Frame, spare: State, cls: ClassValue, init: Closure, candidates: Sequence[Arguments]
+) -> Results:
+    """Construct a class that refuses objects with default fields on unknown ones in their place: one path at most."""
+    for given in candidates:
+        unknown = symbolic_args.without_objects(spare, init.function, given)
+        if unknown != given:
+            with interp.fuel.scope(paths=1):
+                made = interp.construct(frame, spare.fork(), cls, unknown, 0)
+            if made:
+                return made[:1]
+    return []
 
 
 def _record_refusals(

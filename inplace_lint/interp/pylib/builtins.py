@@ -67,7 +67,8 @@ def call(interp: Interpreter, frame: Frame, state: State, function: Builtin, arg
 
 
 _CALLED = r"\(\)"
-_UNBOUND = frozenset({"object.__setattr__", "type.__call__"})  # methods that take their object as an ordinary argument
+# methods that take their object as an ordinary argument
+_UNBOUND = frozenset({"object.__getattribute__", "object.__setattr__", "type.__call__"})
 
 
 def _callable(request: Request) -> Results:
