@@ -23,7 +23,7 @@ from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.fuel import CONSTRUCTIONS, Fuel
 from inplace_lint.interp.observed_calls import ObservedCalls
 from inplace_lint.interp.options.coverage import Coverage
-from inplace_lint.ir.nodes import ClassDef, Code, Expr, For, FunctionDef, If, ImportFrom, Stmt, Try, While, With
+from inplace_lint.ir.nodes import Call, ClassDef, Code, Expr, For, FunctionDef, If, ImportFrom, Stmt, Try, While, With
 from inplace_lint.knowledge.facts import Facts, Framework
 from inplace_lint.knowledge.op import Op
 from inplace_lint.workspace import call_graph
@@ -67,7 +67,8 @@ class Context(Struct):
     run, `under_way` the statements that the script runs in order, and `coverage` the sides of conditions that paths
     took. `constructed` are the arguments on which the program constructs each class, `orders` and `fields` its method
     resolution order and the fields of a dataclass, `exchanged` the names of methods that classes were given anew, and
-    `bound` the variables of modules that the current entry point has read. `observed` is how entry points call
+    `bound` the variables of modules that the current entry point has read, `passing` the calls in constructors
+    by the variables that they are given. `observed` is how entry points call
     functions. `effects` is what the file may write, once that is known; `ran` is what each entry point did; `part` are
     those to run after an edit, None for all. The `observer` is called before each
     statement.
@@ -96,6 +97,7 @@ class Context(Struct):
     observed: ObservedCalls = field(default_factory=ObservedCalls)
     coverage: Coverage = field(default_factory=Coverage)
     listing: dict[tuple[Slice, str], tuple[Expr, ...]] = field(default_factory=dict)
+    passing: dict[Slice, dict[str, list[Call]]] = field(default_factory=dict)
     effects: FileEffects | None = None
     edited: Edited | None = None
     ran: dict[str, Ran] = field(default_factory=dict)

@@ -322,13 +322,24 @@ def _receivers(
     interp: Interpreter, state: State, function: ir.Function, name: str
 ) -> Iterator[tuple[ir.Function, ir.Param]]:
     """Yield the constructors of the program to which a constructor passes a parameter, with what it is called there."""
-    for part in walk(function.body):
-        if isinstance(part, ir.Call) and isinstance(part.func, ir.Name):
-            cls = environment.find(interp, state, function.slice.path, part.func.id)
-            init = interp.lookup(state, cls, _INIT) if isinstance(cls, ClassValue) else None
-            if isinstance(init, Closure):
-                params = _receiving(part, init.function.params[1:], name)
-                yield from ((init.function, param) for param in params)
+    for call in _passing(interp, function, name):
+        cls = environment.find(interp, state, function.slice.path, call.func.id) if type(call.func) is ir.Name else None
+        init = interp.lookup(state, cls, _INIT) if isinstance(cls, ClassValue) else None
+        if isinstance(init, Closure):
+            params = _receiving(call, init.function.params[1:], name)
+            yield from ((init.function, param) for param in params)
+
+
+def _passing(interp: Interpreter, function: ir.Function, name: str) -> list[ir.Call]:
+    """Return the calls in a function that are given a variable itself; a function is gone through once."""
+    known = interp.context.passing.get(function.slice)
+    if known is None:
+        known = interp.context.passing[function.slice] = {}
+        for call in (part for part in walk(function.body) if isinstance(part, ir.Call)):
+            for value in (*call.args, *(keyword.value for keyword in call.keywords)):
+                if isinstance(value, ir.Name):
+                    known.setdefault(value.id, []).append(call)
+    return known.get(name, [])
 
 
 def _receiving(call: ir.Call, params: Sequence[ir.Param], name: str) -> Iterator[ir.Param]:
