@@ -8,7 +8,6 @@ Attribute access.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Container
 
 from msgspec.structs import replace
@@ -64,6 +63,7 @@ def get(interp: Interpreter, frame: Frame, state: State, value: Value, name: str
         return _of_object(interp, frame, state, value, name, at)
     match value:
         case Dotted(dotted):
+            tensor_attributes.note_missing(interp, frame, state, f"{dotted}.{name}")
             return [(state, _library_attribute(interp, dotted, name))]
         case ModuleValue() if name == "__dict__":
             return [(state, own_names.mapping(value))]
@@ -232,11 +232,13 @@ def _of_instance(
         return [(state, named)]
     resolved = lookup(interp, state, instance.cls, name)
     if resolved is None:
-        method = _of_mapping(state, value, name)
+        method = own_names.of_mapping(state, value, name)
         if method is not None:
             return [(state, method)]
         dunder = name.startswith("__") and name.endswith("__")
         own = None if dunder else special(interp, frame, state, value, "__getattr__", (Const(name),), at)
+        if own is None and tensor_attributes.is_missing(interp, frame, value, instance):
+            return interp.fuel.leave(state, Raised(Builtin("AttributeError"), frame.site(at)))
         return own if own is not None else [(state, _by_getattr(interp, frame, state, value, instance, name))]
     return _bound(interp, frame, state, value, resolved, at)
 
@@ -299,13 +301,6 @@ def condition(interp: Interpreter, frame: Frame, state: State, expr: ir.Expr) ->
 
 
 _ASKED = (Ref, Dotted)  # what a class or the facts of a framework may decide the truth of
-
-
-def _of_mapping(state: State, value: Ref, name: str) -> Builtin | None:
-    """Return a method of the dict behind an object whose class derives from one."""
-    mapping = state.trait(traits.MAPPING, value.id)
-    none = mapping is None or name == "__setattr__" or not hasattr(OrderedDict, name)
-    return None if none else Builtin(name, mapping)
 
 
 def _by_getattr(interp: Interpreter, frame: Frame, state: State, value: Ref, instance: Instance, name: str) -> Value:
@@ -387,7 +382,7 @@ def _super(
     if found is None and isinstance(receiver, ClassValue) and name in _OF_CLASSES:
         return [(state, Builtin(_OF_CLASSES[name], receiver if name == "__call__" else None))]
     if found is None:
-        found = _of_mapping(state, receiver, name) if isinstance(receiver, Ref) else None
+        found = own_names.of_mapping(state, receiver, name) if isinstance(receiver, Ref) else None
         found = Builtin(f"object.{name}", receiver) if found is None and name in _OF_OBJECT else found
         return [(state, found or state.symbols.sym((origins.SUPER, name)))]
     return _bound(interp, frame, state, receiver, found, at)
