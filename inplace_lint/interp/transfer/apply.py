@@ -375,7 +375,7 @@ def _saves(call: Call, fact: SaveFact) -> list[Save]:
         if tensor.inference and recording.rg_of(call):
             writes.report(call, fact.of, ref, tensor, Failure.INFERENCE_SAVE, assumed)
     guard = fact.condition if verdict is None else None
-    saves = [recording.save_of(call, tensor, fact.of, expr, assumed, guard) for _, tensor in kept]
+    saves = [recording.save_of(call, tensor, fact.of, expr, assumed, guard, view=fact.view) for _, tensor in kept]
     if fact.used is not None and (used := holds(fact.used, call.binding)) is not True:
         supposed = call.binding.sentence(fact.used)
         saves = [replace(save, used=used is None, supposes=supposed) for save in saves]
