@@ -21,12 +21,24 @@ from msgspec.structs import replace
 
 from inplace_lint.core.event import Event, Lost, Recomputed, Refused, Site, Stale, Untracked
 from inplace_lint.domain import traits
+from inplace_lint.domain.heap import Instance
 from inplace_lint.domain.state import Modes, State
-from inplace_lint.domain.values import NodeId
+from inplace_lint.domain.values import Const, NodeId
 
 _FAULTS = Stale | Refused | Untracked | Recomputed | Lost
 
-Called = tuple[bool | None, bool | None, bool]  # whether gradients are recorded, autocast is on, versions are compared
+
+class Called(NamedTuple):
+    """
+    How a function is called: whether gradients are recorded, autocast is on, and versions are compared.
+
+    `infers`: it is a method of a module that is not in training mode.
+    """
+
+    grad: bool | None
+    autocast: bool | None
+    compares: bool
+    infers: bool = False
 
 
 class Entry(NamedTuple):
@@ -74,9 +86,10 @@ class ObservedCalls(Struct):
         self.current.clear()
         state.set_trait(traits.LOSS, None, False)
 
-    def call(self, name: str, modes: Modes) -> None:
-        """Note that the entry point that runs calls a function."""
-        self.current.setdefault(name, set()).add((modes.grad, modes.autocast, modes.compares))
+    def call(self, name: str, modes: Modes, receiver: Instance | None) -> None:
+        """Note that the entry point that runs calls a function, which may be a method of an object."""
+        infers = receiver is not None and receiver.attrs.get("training") == Const(False)
+        self.current.setdefault(name, set()).add(Called(modes.grad, modes.autocast, modes.compares, infers))
 
     def end_root(self, states: Iterable[State], entry: Entry, *, asks: bool) -> bool:
         """
@@ -97,7 +110,7 @@ class ObservedCalls(Struct):
         known = self.training if trains else self.other
         for name, called in self.current.items():
             # What switches gradients off for weights as they were constructed tries the network; nobody infers with it.
-            tried = {(None, cast, compares) for _, cast, compares in called}
+            tried = {one._replace(grad=None, infers=False) for one in called}
             known.setdefault(name, set()).update(called if trains or loaded else tried)
             if not trains:
                 self.callers.setdefault(name, set()).add(entry)
@@ -107,13 +120,18 @@ class ObservedCalls(Struct):
     def enter(self, state: State, name: str) -> None:
         """Enter the modes that all calls of a function have; that gradients are recorded may be an assumption."""
         called = self.training.get(name) or self.other.get(name)
-        if called and all(autocast for _, autocast, _ in called):
+        if called and all(one.autocast for one in called):
             state.modes = replace(state.modes, autocast=True)
-        if called and all(grad is False for grad, _, _ in called):
+        if called and all(one.grad is False for one in called):
             if name in self.training:
                 state.modes = replace(state.modes, grad=False)
             elif not self._may_be_trained(name):
                 state.assume("gradients are recorded, which the calls here turn off")
+
+    def only_infers(self, name: str) -> bool:
+        """Check whether a program that trains calls a method only of modules that are not in training mode."""
+        called = self.training.get(name)
+        return bool(called) and all(one.infers for one in called or ())
 
     def _may_be_trained(self, name: str) -> bool:
         """
@@ -128,7 +146,7 @@ class ObservedCalls(Struct):
     def is_only_repeated(self, name: str) -> bool:
         """Check whether all calls of a function are in functions that backward runs again and does not compare."""
         called = self.training.get(name) or self.other.get(name)
-        return bool(called) and not any(compares for _, _, compares in called or ())
+        return bool(called) and not any(one.compares for one in called or ())
 
     def confirmed(self, event: Event) -> Event | None:
         """
