@@ -41,7 +41,7 @@ from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import kernels, opaque_modules
 from inplace_lint.interp.outcome import Raised, Results
-from inplace_lint.interp.pylib import dataclass_fields, releases
+from inplace_lint.interp.pylib import constant_folding, dataclass_fields, releases
 from inplace_lint.interp.transfer import dtypes, materialise
 from inplace_lint.ir import nodes as ir
 
@@ -117,7 +117,8 @@ def _library_attribute(interp: Interpreter, dotted: str, name: str) -> Value:
         return Const(dotted.rpartition(".")[2])
     facts = interp.context.facts_of(full)
     if facts is None:
-        return releases.PYTHON if full == releases.OF_PYTHON else Dotted(full)
+        plain = constant_folding.CONSTANTS.get(full) or Dotted(full)
+        return releases.PYTHON if full == releases.OF_PYTHON else plain
     said = releases.installed(facts, full) or dtypes.attribute(interp.context, dtypes.named(Dotted(dotted)), name)
     if said is not None:
         return said

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypedDict
 from msgspec.structs import replace
 
 from inplace_lint.domain import products, shape, shape_rules
-from inplace_lint.domain.heap import Tensor, View
+from inplace_lint.domain.heap import DictObject, ListObject, Tensor, View
 from inplace_lint.domain.shape import Size, Term
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Const, Ref, SliceValue, Three, Tuple, Value
@@ -192,7 +192,8 @@ def answer(state: State, kind: str, arguments: tuple[Value, ...]) -> Value | Non
         case "floating":
             return _constant(dtypes.is_floating(state, first))
         case "is_tensor":
-            return _constant(True if tensor is not None else False if isinstance(first, Const | Tuple) else None)
+            other = isinstance(first, Const | Tuple) or isinstance(state.object(first), ListObject | DictObject)
+            return Const(True) if tensor is not None else Const(False) if other else None
         case "is_contiguous" if tensor is not None and all(other == NONE for other in others):
             return _constant(tensor.contiguous)
         case _:
