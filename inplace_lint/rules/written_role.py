@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from enum import Enum
+from enum import Enum, auto
 from functools import lru_cache
 
 from inplace_lint.core.span import Span
@@ -20,9 +20,9 @@ from inplace_lint.core.span import Span
 class Role(Enum):
     """What a write is to the program around it."""
 
-    NAMED = "a new tensor may have its name"
-    VALUE = "its value is used"
-    LOST = "a new tensor of its name is read by nobody"
+    NAMED = auto()  # a new tensor may have its name
+    VALUE = auto()  # its value is used
+    LOST = auto()  # a new tensor of its name is read by nobody
 
 
 def of(source: str, span: Span) -> Role:
