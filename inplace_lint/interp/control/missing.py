@@ -81,5 +81,5 @@ def package(interp: Interpreter, frame: Frame, node: ir.Try) -> str:
     if frame.closure is None or not isinstance(first, ir.ImportFrom | ir.ImportName):
         return ""
     level, top = first.level if isinstance(first, ir.ImportFrom) else 0, first.module.partition(".")[0]
-    known = level or top in interp.context.default().framework.packages or top in sys.stdlib_module_names
+    known = level or top in interp.context.roots or top in sys.stdlib_module_names
     return "" if known or interp.context.project.resolve(frame.module, first.module, level) is not None else top
