@@ -45,9 +45,12 @@ def is_missing(interp: Interpreter, frame: Frame, value: Ref, instance: Instance
     """
     Check whether an object certainly lacks what its class does not define, where the call handles that.
 
-    The object is none whose methods may have set it before, and its classes are all in the program.
+    The object is none whose methods may have set it before, as those of one that is run alone may have, and its classes
+    are all in the program.
     """
-    if (frame.env.id, "AttributeError") not in interp.fuel.lacks or instance.opaque or value == frame.receiver:
+    if (frame.env.id, "AttributeError") not in interp.fuel.lacks or instance.opaque:
+        return False
+    if value == frame.receiver and interp.context.coverage.root is not None:
         return False
     return all(
         isinstance(entry, ClassValue) or entry == Builtin("object") for entry in interp.context.mro(instance.cls)

@@ -207,13 +207,13 @@ def _constant(value: bool | None) -> Const | None:
 def _of_made(state: State, kind: str, tensor: Tensor) -> Value | None:
     """Return what is known of a tensor that a call has made, or of a view of one."""
     base = tensor if tensor.base is None else state.tensor(tensor.base)
-    if base is None or base.made is None or base.param or View.MAYBE in {tensor.view, base.view}:
+    if base is None or View.MAYBE in {tensor.view, base.view} or not (base.made or base.param):
         return None
     match kind:
         case "not_dense":
             return Const(False) if tensor.contiguous else None
         case "version":
-            own = tensor.counted and base.view is None
+            own = tensor.counted and base.view is None and not base.param
             return Const(state.storages[tensor.storage].version) if own else None
         case "base" | "is_view":
             view = tensor.base if tensor.view not in _APART else None
