@@ -16,6 +16,9 @@ from functools import lru_cache
 
 from inplace_lint.core.span import Span
 
+_Parents = Mapping[ast.AST, ast.AST]
+_Place = tuple[int, int, int | None, int | None]
+
 
 class Role(Enum):
     """What a write is to the program around it."""
@@ -27,8 +30,9 @@ class Role(Enum):
 
 def of(source: str, span: Span) -> Role:
     """Return what the write with a span is; `NAMED` where the text cannot be parsed."""
-    parents = _parents(source)
-    node = next((one for one in parents if isinstance(one, ast.Call | ast.AugAssign) and _is_at(one, span)), None)
+    # IMPRECISE: columns of `ast` are those of bytes, so that a write behind other characters is not found.
+    parents, places = _parsed(source)
+    node = places.get((span.line, span.column, span.end_line, span.end_column))
     if node is None:
         return Role.NAMED
     written = node.target if isinstance(node, ast.AugAssign) else node.func
@@ -40,22 +44,18 @@ def of(source: str, span: Span) -> Role:
 
 
 @lru_cache(maxsize=2)
-def _parents(source: str) -> Mapping[ast.AST, ast.AST]:
-    """Return the nodes of a text, each with the one that it is in."""
+def _parsed(source: str) -> tuple[_Parents, Mapping[_Place, ast.Call | ast.AugAssign]]:
+    """Return the nodes of a text, each with the one that it is in, and its writes by where they stand."""
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError):
-        return {}
-    return {inner: node for node in ast.walk(tree) for inner in ast.iter_child_nodes(node)}
+        return {}, {}
+    parents = {inner: node for node in ast.walk(tree) for inner in ast.iter_child_nodes(node)}
+    writes = [node for node in parents if isinstance(node, ast.Call | ast.AugAssign)]
+    return parents, {(one.lineno, one.col_offset, one.end_lineno, one.end_col_offset): one for one in reversed(writes)}
 
 
-def _is_at(node: ast.expr | ast.stmt, span: Span) -> bool:
-    # IMPRECISE: columns of `ast` are those of bytes, so that a write behind other characters is not found.
-    start, end = (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)
-    return start == (span.line, span.column) and end == (span.end_line, span.end_column)
-
-
-def _is_statement(parents: Mapping[ast.AST, ast.AST], node: ast.AST, written: ast.expr) -> bool:
+def _is_statement(parents: _Parents, node: ast.AST, written: ast.expr) -> bool:
     """Check whether nothing has the value of a call but the name of what it writes: `flag and y.add_(1)`."""
     above = parents[node]
     while isinstance(above, ast.BoolOp):
@@ -65,7 +65,7 @@ def _is_statement(parents: Mapping[ast.AST, ast.AST], node: ast.AST, written: as
     return isinstance(above, ast.Expr)
 
 
-def _is_lost(parents: Mapping[ast.AST, ast.AST], node: ast.AST, name: str) -> bool:
+def _is_lost(parents: _Parents, node: ast.AST, name: str) -> bool:
     """Check whether a name is what a loop or a caller gives, and is read nowhere behind the write."""
     above = parents.get(node)
     while above is not None:
