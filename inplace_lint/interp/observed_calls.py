@@ -23,7 +23,7 @@ from inplace_lint.core.event import Event, Lost, Recomputed, Refused, Site, Stal
 from inplace_lint.domain import traits
 from inplace_lint.domain.heap import Instance
 from inplace_lint.domain.state import Modes, State
-from inplace_lint.domain.values import Const, NodeId
+from inplace_lint.domain.values import Const, NodeId, Value
 
 _FAULTS = Stale | Refused | Untracked | Recomputed | Lost
 
@@ -68,7 +68,8 @@ class ObservedCalls(Struct):
     `current` are those of the entry point that runs, `training` those of entry points that ran a backward, `other`
     those of the rest. `harmful` are the writes of which something was found. `before` nodes had been run by a backward
     when the entry point started. `asking` are the entry points that ask for a gradient themselves, with whether a run
-    of each came as far as that. `callers` are those that call a function and run no backward.
+    of each came as far as that. `callers` are those that call a function and run no backward. `inferring` are the
+    classes of modules that were not in training mode, by the method that was called.
     """
 
     current: dict[str, set[Called]] = field(default_factory=dict)
@@ -79,6 +80,7 @@ class ObservedCalls(Struct):
     before: int = 0
     asking: dict[Entry, bool] = field(default_factory=dict)
     callers: dict[str, set[Entry]] = field(default_factory=dict)
+    inferring: dict[str, Value] = field(default_factory=dict)
 
     def start_root(self, state: State) -> None:
         """Start an entry point on a state in which the statements of modules may have run a backward."""
@@ -89,6 +91,8 @@ class ObservedCalls(Struct):
     def call(self, name: str, modes: Modes, receiver: Instance | None) -> None:
         """Note that the entry point that runs calls a function, which may be a method of an object."""
         infers = receiver is not None and receiver.attrs.get("training") == Const(False)
+        if infers and receiver is not None:
+            self.inferring[name] = receiver.cls
         self.current.setdefault(name, set()).add(Called(modes.grad, modes.autocast, modes.compares, infers))
 
     def end_root(self, states: Iterable[State], entry: Entry, *, asks: bool) -> bool:
@@ -97,6 +101,7 @@ class ObservedCalls(Struct):
 
         `asks`: the code of the entry point asks for one itself.
         """
+        states = list(states)
         trains = loaded = False
         for state in states:
             loaded = loaded or state.has_trait(traits.LOADED, None)
@@ -111,7 +116,9 @@ class ObservedCalls(Struct):
         for name, called in self.current.items():
             # What switches gradients off for weights as they were constructed tries the network; nobody infers with it.
             tried = {one._replace(grad=None, infers=False) for one in called}
-            known.setdefault(name, set()).update(called if trains or loaded else tried)
+            trained = name in self.inferring and _has_in_training(states, self.inferring[name])
+            seen = {one._replace(infers=False) for one in called} if trained else called
+            known.setdefault(name, set()).update(seen if trains or loaded else tried)
             if not trains:
                 self.callers.setdefault(name, set()).add(entry)
         self.current.clear()
@@ -164,6 +171,12 @@ class ObservedCalls(Struct):
             return None
         why = frozenset({"a gradient is computed for a result that the calls here discard"} if found else ())
         return replace(event, assumptions=event.assumptions | why) if why else event
+
+
+def _has_in_training(states: Iterable[State], cls: Value) -> bool:
+    """Check whether a path has a module of a class in training mode, whoever calls it."""
+    things = (thing for state in states for thing in state.heap.values() if isinstance(thing, Instance))
+    return any(thing.cls is cls and thing.attrs.get("training") != Const(False) for thing in things)
 
 
 def _places(site: Site | None) -> list[object]:
