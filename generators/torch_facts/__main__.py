@@ -37,7 +37,7 @@ def main(folder: Path) -> None:
     owned |= {name: {} for name in hand.acts()}
     rows = [*written, *functions.entries(owned, undecided), *modules.entries(owned, undecided)]
     guards = (hand.with_inplace, hand.with_padded_saves, hand.with_strided_saves, hand.with_used_saves)
-    for guarded in (*guards, hand.with_reduced_result, modules.with_bases):
+    for guarded in (*guards, hand.with_kept_views, hand.with_reduced_result, modules.with_bases):
         rows = [guarded(row) for row in rows]
     write(folder, rows)
     for line in sorted(undecided):

@@ -113,6 +113,25 @@ def with_used_saves(row: dict[str, Any]) -> dict[str, Any]:
     return {**row, "saves": saves}
 
 
+@lru_cache(maxsize=1)
+def views() -> dict[str, list[str]]:
+    """
+    Give the arguments of which backward keeps a view (seen by running).
+
+    They were given other memory between forward and backward, and the gradients stayed as they were.
+    """
+    arguments: dict[str, list[str]] = json.loads((Path(__file__).parent / "views.json").read_text(encoding="utf-8"))
+    return arguments
+
+
+def with_kept_views(row: dict[str, Any]) -> dict[str, Any]:
+    """Say of which arguments backward keeps a view."""
+    kept = views().get(row["op"], [])
+    if not kept or "saves" not in row:
+        return row
+    return {**row, "saves": [{**save, "view": True} if save["of"] in kept else save for save in row["saves"]]}
+
+
 def with_reduced_result(row: dict[str, Any]) -> dict[str, Any]:
     """Say of a loss that what it reduces to has no axes; what older arguments ask for stays open."""
     arguments = (*row.get("init", ()), *row.get("args", ()))

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from inplace_lint.domain import traits
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Bound, Builtin, ClassValue, Closure, Sym, SymId, Tuple, Value
+from inplace_lint.domain.values import NONE, Bound, Builtin, ClassValue, Closure, Const, Sym, SymId, Tuple, Value
 from inplace_lint.effects import affected, schedule
 from inplace_lint.effects.edited import SCRIPT, Ran
 from inplace_lint.effects.summary import Definition
@@ -358,6 +358,8 @@ def _returned(
             state.modes = replace(state.modes, grad=False)
         else:
             interp.context.observed.enter(state, closures.name_of(method.function))
+            if interp.context.observed.only_infers(closures.name_of(method.function)):
+                module_registry.switch(state, receiver, Const(False))
         skip = 0 if method.wrapper == "static" else 1
         arguments = symbolic_args.of_method(interp, state, method, cls, passed=passed)
         bound = None if skip == 0 else cls if method.wrapper == "class" else receiver

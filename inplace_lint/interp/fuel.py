@@ -59,7 +59,7 @@ class Limits(TypedDict, total=False):
     lazy: bool
     shallow: bool
     listens: bool
-    lacks: RefId | None
+    lacks: frozenset[tuple[RefId, str]]
     raises: int
 
 
@@ -78,8 +78,8 @@ class Fuel(Struct):
     `thorough`: what ran in an entry point that was cut in any way is run on its own, too.
 
     `listens`: something outside may handle an exception, so that its class is looked at and `raises` more sides of
-    conditions that only raise are followed; such a side is no path where nobody listens. `lacks` is the scope of the
-    call that handles what it raises where an attribute is missing. `raised` are the paths on
+    conditions that only raise are followed; such a side is no path where nobody listens. `lacks` are the classes
+    of exceptions that calls handle, each with the scope of its call. `raised` are the paths on
     which a call has raised, until the statement that runs takes them as its outcomes. `aside` are paths that were
     dropped, since there were too many, after something had been found on them.
     """
@@ -98,7 +98,7 @@ class Fuel(Struct):
     shallow: bool = False
     thorough: bool = False
     listens: bool = False
-    lacks: RefId | None = None
+    lacks: frozenset[tuple[RefId, str]] = frozenset()
     raises: int = 0
     raised: Outcomes = field(default_factory=list)
     aside: list[State] = field(default_factory=list)
@@ -171,12 +171,16 @@ class Fuel(Struct):
     def listening(
         self,
         listens: bool = True,  # noqa: FBT002 - a handler or none
-        lacks: RefId | None = None,
+        lacks: frozenset[tuple[RefId, str]] = frozenset(),
     ) -> AbstractContextManager[None]:
-        """Return a context in which exceptions may be handled; in the call `lacks` that of a missing attribute."""
+        """Return a context in which exceptions may be handled: those that `lacks` names by what a call itself does."""
         if not listens:
             return _UNCHANGED
-        return _Scope(self, {"listens": True, "raises": PATHS_THAT_RAISE, "lacks": lacks or self.lacks})
+        return _Scope(self, {"listens": True, "raises": PATHS_THAT_RAISE, "lacks": self.lacks | lacks})
+
+    def may_lack(self, scope: RefId, classes: frozenset[str]) -> bool:
+        """Say whether the call of this scope handles exceptions of one of these classes."""
+        return any(own == scope and name in classes for own, name in self.lacks)
 
     def follows_raise(self) -> bool:
         """Say whether a side of a condition that only raises is followed, and count it."""

@@ -21,12 +21,24 @@ from msgspec.structs import replace
 
 from inplace_lint.core.event import Event, Lost, Recomputed, Refused, Site, Stale, Untracked
 from inplace_lint.domain import traits
+from inplace_lint.domain.heap import Instance
 from inplace_lint.domain.state import Modes, State
-from inplace_lint.domain.values import NodeId
+from inplace_lint.domain.values import Const, NodeId, Value
 
 _FAULTS = Stale | Refused | Untracked | Recomputed | Lost
 
-Called = tuple[bool | None, bool | None, bool]  # whether gradients are recorded, autocast is on, versions are compared
+
+class Called(NamedTuple):
+    """
+    How a function is called: whether gradients are recorded, autocast is on, and versions are compared.
+
+    `infers`: it is a method of a module that is not in training mode.
+    """
+
+    grad: bool | None
+    autocast: bool | None
+    compares: bool
+    infers: bool = False
 
 
 class Entry(NamedTuple):
@@ -56,7 +68,8 @@ class ObservedCalls(Struct):
     `current` are those of the entry point that runs, `training` those of entry points that ran a backward, `other`
     those of the rest. `harmful` are the writes of which something was found. `before` nodes had been run by a backward
     when the entry point started. `asking` are the entry points that ask for a gradient themselves, with whether a run
-    of each came as far as that. `callers` are those that call a function and run no backward.
+    of each came as far as that. `callers` are those that call a function and run no backward. `inferring` are the
+    classes of modules that were not in training mode, by the method that was called.
     """
 
     current: dict[str, set[Called]] = field(default_factory=dict)
@@ -67,6 +80,7 @@ class ObservedCalls(Struct):
     before: int = 0
     asking: dict[Entry, bool] = field(default_factory=dict)
     callers: dict[str, set[Entry]] = field(default_factory=dict)
+    inferring: dict[str, Value] = field(default_factory=dict)
 
     def start_root(self, state: State) -> None:
         """Start an entry point on a state in which the statements of modules may have run a backward."""
@@ -74,9 +88,12 @@ class ObservedCalls(Struct):
         self.current.clear()
         state.set_trait(traits.LOSS, None, False)
 
-    def call(self, name: str, modes: Modes) -> None:
-        """Note that the entry point that runs calls a function."""
-        self.current.setdefault(name, set()).add((modes.grad, modes.autocast, modes.compares))
+    def call(self, name: str, modes: Modes, receiver: Instance | None) -> None:
+        """Note that the entry point that runs calls a function, which may be a method of an object."""
+        infers = receiver is not None and receiver.attrs.get("training") == Const(False)
+        if infers and receiver is not None:
+            self.inferring[name] = receiver.cls
+        self.current.setdefault(name, set()).add(Called(modes.grad, modes.autocast, modes.compares, infers))
 
     def end_root(self, states: Iterable[State], entry: Entry, *, asks: bool) -> bool:
         """
@@ -84,6 +101,7 @@ class ObservedCalls(Struct):
 
         `asks`: the code of the entry point asks for one itself.
         """
+        states = list(states)
         trains = loaded = False
         for state in states:
             loaded = loaded or state.has_trait(traits.LOADED, None)
@@ -97,8 +115,10 @@ class ObservedCalls(Struct):
         known = self.training if trains else self.other
         for name, called in self.current.items():
             # What switches gradients off for weights as they were constructed tries the network; nobody infers with it.
-            tried = {(None, cast, compares) for _, cast, compares in called}
-            known.setdefault(name, set()).update(called if trains or loaded else tried)
+            tried = {one._replace(grad=None, infers=False) for one in called}
+            trained = name in self.inferring and _has_in_training(states, self.inferring[name])
+            seen = {one._replace(infers=False) for one in called} if trained else called
+            known.setdefault(name, set()).update(seen if trains or loaded else tried)
             if not trains:
                 self.callers.setdefault(name, set()).add(entry)
         self.current.clear()
@@ -107,13 +127,18 @@ class ObservedCalls(Struct):
     def enter(self, state: State, name: str) -> None:
         """Enter the modes that all calls of a function have; that gradients are recorded may be an assumption."""
         called = self.training.get(name) or self.other.get(name)
-        if called and all(autocast for _, autocast, _ in called):
+        if called and all(one.autocast for one in called):
             state.modes = replace(state.modes, autocast=True)
-        if called and all(grad is False for grad, _, _ in called):
+        if called and all(one.grad is False for one in called):
             if name in self.training:
                 state.modes = replace(state.modes, grad=False)
             elif not self._may_be_trained(name):
                 state.assume("gradients are recorded, which the calls here turn off")
+
+    def only_infers(self, name: str) -> bool:
+        """Check whether a program that trains calls a method only of modules that are not in training mode."""
+        called = self.training.get(name)
+        return bool(called) and all(one.infers for one in called or ())
 
     def _may_be_trained(self, name: str) -> bool:
         """
@@ -128,7 +153,7 @@ class ObservedCalls(Struct):
     def is_only_repeated(self, name: str) -> bool:
         """Check whether all calls of a function are in functions that backward runs again and does not compare."""
         called = self.training.get(name) or self.other.get(name)
-        return bool(called) and not any(compares for _, _, compares in called or ())
+        return bool(called) and not any(one.compares for one in called or ())
 
     def confirmed(self, event: Event) -> Event | None:
         """
@@ -146,6 +171,12 @@ class ObservedCalls(Struct):
             return None
         why = frozenset({"a gradient is computed for a result that the calls here discard"} if found else ())
         return replace(event, assumptions=event.assumptions | why) if why else event
+
+
+def _has_in_training(states: Iterable[State], cls: Value) -> bool:
+    """Check whether a path has a module of a class in training mode, whoever calls it."""
+    things = (thing for state in states for thing in state.heap.values() if isinstance(thing, Instance))
+    return any(thing.cls is cls and thing.attrs.get("training") != Const(False) for thing in things)
 
 
 def _places(site: Site | None) -> list[object]:

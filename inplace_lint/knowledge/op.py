@@ -71,7 +71,8 @@ class SaveFact(Struct, frozen=True):
     """
     What backward keeps: an argument, `self.weight`, or `out0`; a `copy` never goes stale.
 
-    It is not `checked` when the framework keeps it behind its version counter. Backward reads it only if `used`.
+    It is not `checked` when the framework keeps it behind its version counter. Backward reads it only if `used`. What
+    is kept is a `view` of it where that keeps its memory when the argument is given other memory.
     """
 
     of: str
@@ -79,6 +80,7 @@ class SaveFact(Struct, frozen=True):
     copy: bool = False
     checked: bool = True
     used: Guard | None = None
+    view: bool = False
 
 
 class HandFact(Struct, frozen=True):
@@ -310,7 +312,14 @@ WRITE = Schema(
 )
 SAVE = Schema(
     "a save",
-    {"of": ("of", text), "if": _IF, "copy": ("copy", flag), "checked": ("checked", flag), "used": ("used", parse_use)},
+    {
+        "of": ("of", text),
+        "if": _IF,
+        "copy": ("copy", flag),
+        "checked": ("checked", flag),
+        "used": ("used", parse_use),
+        "view": ("view", flag),
+    },
     ("of",),
 )
 _HAND = Schema("what is handed a gradient", {"of": ("of", text), "if": _IF, "expanded": ("expanded", flag)}, ("of",))

@@ -88,6 +88,10 @@ class ValueKind(Word):
     FLOATING = "floating"
     IS_TENSOR = "is_tensor"
     IS_CONTIGUOUS = "is_contiguous"
+    NOT_DENSE = "not_dense"
+    VERSION = "version"
+    BASE = "base"  # the tensor that a view is of
+    IS_VIEW = "is_view"
     NUMBERS = "numbers"  # an object whose attributes are numbers
     UNKNOWN = "unknown"
 

@@ -9,7 +9,9 @@ from inplace_lint.core.source_lines import split_lines
 from inplace_lint.core.span import Span
 from inplace_lint.knowledge.facts import Facts
 from inplace_lint.knowledge.op import Op
+from inplace_lint.rules import written_role
 from inplace_lint.rules.draft import NEW_TENSOR, Draft
+from inplace_lint.rules.written_role import Role
 
 _AUGMENTED = re.compile(r"^(?P<target>[^=]+?)\s*(?P<op>\*\*|//|>>|<<|[-+*/%@&|^])=\s*(?P<value>.+)$", re.DOTALL)
 _METHOD = re.compile(r"^(?P<target>[\w.\[\]]+)\.(?P<name>\w+)_\((?P<args>.*)\)$", re.DOTALL)
@@ -24,18 +26,28 @@ def cure(draft: Draft, source: str, span: Span, facts: Facts) -> str:
     text = text_at(source, span)
     if len(text) > _LONGEST or "\n" in text:
         return NEW_TENSOR
+    role = written_role.of(source, span)
+    if role is Role.LOST:
+        return NEW_TENSOR
     augmented = _AUGMENTED.match(text) if draft.write.spelled is Spelling.AUGMENTED else None
-    if augmented is not None and "[" not in augmented["target"]:
+    if augmented is not None and ("[" not in augmented["target"] or _is_of_container(draft)):
         target, op, value = augmented.group("target", "op", "value")
         right = value if _PLAIN.match(value) else f"({value})"
         return f"use `{target} = {target} {op} {right}`"
     method = _METHOD.match(text)
     if method is not None and "[" not in method["target"] and partner(facts, draft.write.op):
         target, name, args = method.group("target", "name", "args")
-        return f"use `{target} = {target}.{name}({args})`"
+        new = f"{target}.{name}({args})"
+        return f"use `{new}`" if role is Role.VALUE else f"use `{target} = {new}`"
     written = augmented["target"].partition("[")[0] if augmented is not None else draft.write.symbol
     item = augmented is not None or draft.write.spelled is Spelling.ITEM
     return f"write into a copy of `{written}`" if item and written else NEW_TENSOR
+
+
+def _is_of_container(draft: Draft) -> bool:
+    """Check whether a written item is one of a list or dict, as what made the tensor was no index: `ys[0] += 1`."""
+    made = draft.write.producer
+    return bool(made) and not made.endswith("__getitem__")
 
 
 def text_at(source: str, span: Span) -> str:

@@ -88,7 +88,7 @@ ELSEWHERE = frozenset(
     }
     | {"searchsorted", "bincount", "tril_indices", "triu_indices", "standard_normal", "logspace", "range"}
     | {"is_tensor", "is_complex", "is_integer", "is_contiguous", "is_dense", "is_floating_point", "in_dynamic_mode"}
-    | {"data_ptr", "element_size"}
+    | {"data_ptr", "element_size", "inplace_version"}
 )
 
 PRELUDE = """\

@@ -297,7 +297,7 @@ def _inline(
     inner = closures.frame_of(interp, frame, state, closure, (values, passed), site, key)
     before, name = state.modes, closures.name_of(function)
     if site.place.at:
-        interp.context.observed.call(name, before)
+        interp.context.observed.call(name, before, None if inner.receiver is None else state.instance(inner.receiver))
     results: Results = []
     raised: Outcomes = []
     learned, sides = state.learned, interp.fuel.counters["dropped_sides"]

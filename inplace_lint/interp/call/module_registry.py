@@ -157,11 +157,16 @@ def _switch(mode: bool) -> Callable[[IntrinsicCall], Results]:
         if mode and (len(act.arguments.positional) > 1 or act.arguments.keywords):
             given = act.arguments.named("mode")
             setting = given if given is not None else act.positional(1)
-        for _, ref in list(parts(act.state, act.positional(0))):
-            act.state.set_attribute(ref, "training", setting)
+        switch(act.state, act.positional(0), setting)
         return [(act.state, act.positional(0))]
 
     return act_switch
+
+
+def switch(state: State, module: Value, setting: Value) -> None:
+    """Set the training flag of a module and all below it."""
+    for _, ref in list(parts(state, module)):
+        state.set_attribute(ref, "training", setting)
 
 
 def _named_argument(act: IntrinsicCall, name: str, position: int) -> Value:

@@ -24,7 +24,7 @@ from msgspec.structs import replace
 from inplace_lint.domain import origins
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Builtin, ClassValue, Closure, Const, Dotted, Tuple, Value
-from inplace_lint.interp.control import exclusive, path_condition
+from inplace_lint.interp.control import exclusive, missing, path_condition
 from inplace_lint.interp.control import optional_imports as imports
 from inplace_lint.interp.frame import Frame, text_of
 from inplace_lint.interp.interpreter import Interpreter
@@ -100,13 +100,30 @@ def run_try(interp: Interpreter, frame: Frame, state: State, node: ir.Try) -> Ou
 
 def _try(interp: Interpreter, frame: Frame, state: State, node: ir.Try) -> Outcomes:
     start = state.fork() if node.handlers else state
+    package = missing.package(interp, frame, node)
+    if package and not all(_has_raise(handler.body) for handler in node.handlers):
+        state.assume(f"`{package}` is installed")
+    outcomes, inside = _run_body(interp, frame, state, node)
+    if not inside or not all(outcome.error is not None and outcome.error.cls is not None for outcome in inside):
+        for handler in (one for one in node.handlers if not _lacks_nothing(interp, frame, start, node, one)):
+            path = start.fork()
+            if not package:
+                path.assume("an exception is raised and handled")
+            outcomes.extend(_handle(interp, frame, path, handler, Raised(None, frame.site(node.at))))
+    if node.finalbody:
+        outcomes = [final for outcome in outcomes for final in _finally(interp, frame, node, outcome)]
+    return interp.fuel.limited(outcomes)
+
+
+def _run_body(interp: Interpreter, frame: Frame, state: State, node: ir.Try) -> tuple[Outcomes, Outcomes]:
+    """Run the body of a `try`; return its outcomes after the handlers of what it raises, and those of the body."""
     modes = state.modes
     expects = handles(node, interp.context.default().framework.errors)
     if expects:
         state.modes = replace(modes, expects=modes.expects or "own", own=frame.caller)
-    lacks = any(one.type is not None and "AttributeError" in _types(one.type) for one in node.handlers)
-    with interp.fuel.listening(bool(node.handlers), frame.env.id if lacks else None):
-        inside = interp.execute(frame, state, node.body)
+    named = [_types(one.type) if one.type is not None else _ANY for one in node.handlers]
+    with interp.fuel.listening(bool(node.handlers), frozenset((frame.env.id, name) for each in named for name in each)):
+        inside = missing.execute(interp, frame, state, node.body, named)
     outcomes: Outcomes = []
     for outcome in inside:
         if outcome.flow is Flow.RAISE:
@@ -120,14 +137,7 @@ def _try(interp: Interpreter, frame: Frame, state: State, node: ir.Try) -> Outco
             outcomes.extend(_handled(interp, frame, node.handlers, outcome))
         else:
             outcomes.append(outcome)
-    if not inside or not all(outcome.error is not None and outcome.error.cls is not None for outcome in inside):
-        for handler in (one for one in node.handlers if not _lacks_nothing(interp, frame, start, node, one)):
-            path = start.fork()
-            path.assume("an exception is raised and handled")
-            outcomes.extend(_handle(interp, frame, path, handler, Raised(None, frame.site(node.at))))
-    if node.finalbody:
-        outcomes = [final for outcome in outcomes for final in _finally(interp, frame, node, outcome)]
-    return interp.fuel.limited(outcomes)
+    return outcomes, inside
 
 
 def _lacks_nothing(interp: Interpreter, frame: Frame, start: State, node: ir.Try, handler: ir.Handler) -> bool:

@@ -26,7 +26,7 @@ from inplace_lint.ir import nodes as ir
 def items_of(interp: Interpreter, frame: Frame, state: State, value: Value, expr: ir.Expr | None, at: int) -> Items:
     """Return the items of an iterable, as far as they are known."""
     if materialise.framework_of(interp, state, value) is not None:
-        return Items(tuple(_rows(interp, frame, state, value, expr, at, UNKNOWN_TURNS)), exact=True)
+        return Items(tuple(_rows(interp, frame, state, value, expr, at, _number_of_rows(state, value))), exact=True)
     match value:
         case Tuple(items, exact):
             return Items(items, exact)
@@ -147,6 +147,13 @@ def _setting(frame: Frame, state: State, value: Value) -> Sym | None:
                 value = outer
             case _:
                 return None
+
+
+def _number_of_rows(state: State, value: Value) -> int:
+    """Return how many rows of a tensor a loop takes: all of a short one."""
+    tensor = state.tensor(value)
+    first = tensor.sizes[0] if tensor is not None and tensor.sizes else None
+    return first if isinstance(first, int) and 0 < first <= EXACT_TURNS else UNKNOWN_TURNS
 
 
 def _rows(

@@ -8,7 +8,6 @@ Attribute access.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Container
 
 from msgspec.structs import replace
@@ -42,7 +41,7 @@ from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import kernels, opaque_modules
 from inplace_lint.interp.outcome import Raised, Results
-from inplace_lint.interp.pylib import dataclass_fields, releases
+from inplace_lint.interp.pylib import constant_folding, dataclass_fields, releases
 from inplace_lint.interp.transfer import dtypes, materialise
 
 _OF_OBJECT = frozenset({"__init__", "__getattribute__", "__setattr__"})
@@ -63,6 +62,7 @@ def get(interp: Interpreter, frame: Frame, state: State, value: Value, name: str
         return _of_object(interp, frame, state, value, name, at)
     match value:
         case Dotted(dotted):
+            tensor_attributes.note_missing(interp, frame, state, f"{dotted}.{name}")
             return [(state, _library_attribute(interp, dotted, name))]
         case ModuleValue() if name == "__dict__":
             return [(state, own_names.mapping(value))]
@@ -116,7 +116,8 @@ def _library_attribute(interp: Interpreter, dotted: str, name: str) -> Value:
         return Const(dotted.rpartition(".")[2])
     facts = interp.context.facts_of(full)
     if facts is None:
-        return releases.PYTHON if full == releases.OF_PYTHON else Dotted(full)
+        plain = constant_folding.CONSTANTS.get(full) or Dotted(full)
+        return releases.PYTHON if full == releases.OF_PYTHON else plain
     said = releases.installed(facts, full) or dtypes.attribute(interp.context, dtypes.named(Dotted(dotted)), name)
     if said is not None:
         return said
@@ -231,11 +232,13 @@ def _of_instance(
         return [(state, named)]
     resolved = lookup(interp, state, instance.cls, name)
     if resolved is None:
-        method = _of_mapping(state, value, name)
+        method = own_names.of_mapping(state, value, name)
         if method is not None:
             return [(state, method)]
         dunder = name.startswith("__") and name.endswith("__")
         own = None if dunder else _by_own_getter(interp, frame, state, value, name, at)
+        if own is None and tensor_attributes.is_missing(interp, frame, value, instance):
+            return interp.fuel.leave(state, Raised(Builtin("AttributeError"), frame.site(at)))
         return own if own is not None else [(state, _by_getattr(interp, frame, state, value, instance, name))]
     return _bound(interp, frame, state, value, resolved, at)
 
@@ -277,13 +280,6 @@ def special(
     if not isinstance(method, Closure):
         return None
     return interp.call(frame, state, Bound(value, method), Arguments(arguments), at)
-
-
-def _of_mapping(state: State, value: Ref, name: str) -> Builtin | None:
-    """Return a method of the dict behind an object whose class derives from one."""
-    mapping = state.trait(traits.MAPPING, value.id)
-    none = mapping is None or name == "__setattr__" or not hasattr(OrderedDict, name)
-    return None if none else Builtin(name, mapping)
 
 
 def _by_getattr(interp: Interpreter, frame: Frame, state: State, value: Ref, instance: Instance, name: str) -> Value:
@@ -365,7 +361,7 @@ def _super(
     if found is None and isinstance(receiver, ClassValue) and name in _OF_CLASSES:
         return [(state, Builtin(_OF_CLASSES[name], receiver if name == "__call__" else None))]
     if found is None:
-        found = _of_mapping(state, receiver, name) if isinstance(receiver, Ref) else None
+        found = own_names.of_mapping(state, receiver, name) if isinstance(receiver, Ref) else None
         found = Builtin(f"object.{name}", receiver) if found is None and name in _OF_OBJECT else found
         return [(state, found or state.symbols.sym((origins.SUPER, name)))]
     return _bound(interp, frame, state, receiver, found, at)

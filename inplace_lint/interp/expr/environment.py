@@ -23,6 +23,7 @@ from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.fuel import STEPS_AT_IMPORT
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.module_scope import module_env
+from inplace_lint.interp.pylib import constant_folding
 from inplace_lint.ir.nodes import ImportFrom, ImportName
 from inplace_lint.workspace.import_resolver import STUB
 
@@ -204,7 +205,8 @@ def bind_import_from(interp: Interpreter, frame: Frame, state: State, node: Impo
     for name, alias in node.names:
         if name == "*":
             continue
-        value: Value = Dotted(f"{prefix}.{name}" if node.module else f"{prefix}{name}")
+        full = f"{prefix}.{name}" if node.module else f"{prefix}{name}"
+        value: Value = constant_folding.CONSTANTS.get(full) or Dotted(full)
         inner = interp.context.project.part(frame.module, node.module, name, node.level) if path is None else None
         if path is not None:
             value = Imported(path, name)

@@ -11,6 +11,8 @@ The names of a module, or the attributes of an object, as a mapping: `globals()`
 
 from __future__ import annotations
 
+from collections import OrderedDict
+
 from msgspec.structs import replace
 
 from inplace_lint.domain import origins, traits
@@ -65,3 +67,10 @@ def write_back(state: State, owner: Ref, copy: Ref) -> None:
     if instance is not None and isinstance(names, DictObject):
         attrs = {name: value for name, value in names.items.items() if isinstance(name, str)}
         state.put(owner, replace(instance, attrs=attrs, opaque=instance.opaque or not names.exact))
+
+
+def of_mapping(state: State, value: Ref, name: str) -> Builtin | None:
+    """Return a method of the dict behind an object whose class derives from one."""
+    mapping = state.trait(traits.MAPPING, value.id)
+    none = mapping is None or name == "__setattr__" or not hasattr(OrderedDict, name)
+    return None if none else Builtin(name, mapping)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from inplace_lint.domain import origins, traits
-from inplace_lint.domain.heap import Tensor
+from inplace_lint.domain.heap import Instance, Tensor
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Bound, Dotted, Ref, Value
+from inplace_lint.domain.values import NONE, Bound, Builtin, ClassValue, Dotted, Ref, Value
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Results
@@ -27,9 +27,34 @@ def read(interp: Interpreter, frame: Frame, state: State, value: Value, method: 
 
 def unknown(interp: Interpreter, frame: Frame, state: State, value: Ref, name: str) -> Value:
     """Return an attribute of which nothing is known; where the call handles that there is none, one is assumed."""
-    if interp.fuel.lacks == frame.env.id:
+    if (frame.env.id, "AttributeError") in interp.fuel.lacks:
         state.assume("no exception is raised where one is handled")
     return state.symbols.sym((origins.ATTRIBUTE, value, name))
+
+
+def note_missing(interp: Interpreter, frame: Frame, state: State, name: str) -> None:
+    """Assume that a library has what no fact is of, where the call handles that it has not."""
+    if (frame.env.id, "AttributeError") not in interp.fuel.lacks or interp.context.forms(name):
+        return
+    facts = interp.context.facts_of(name)
+    if facts is not None and not any(one.startswith(f"{name}.") for one in facts.rows):
+        state.assume("no exception is raised where one is handled")
+
+
+def is_missing(interp: Interpreter, frame: Frame, value: Ref, instance: Instance) -> bool:
+    """
+    Check whether an object certainly lacks what its class does not define, where the call handles that.
+
+    The object is none whose methods may have set it before, as those of one that is run alone may have, and its classes
+    are all in the program.
+    """
+    if (frame.env.id, "AttributeError") not in interp.fuel.lacks or instance.opaque:
+        return False
+    if value == frame.receiver and interp.context.coverage.root is not None:
+        return False
+    return all(
+        isinstance(entry, ClassValue) or entry == Builtin("object") for entry in interp.context.mro(instance.cls)
+    )
 
 
 def history(state: State, value: Ref, tensor: Tensor) -> Value:

@@ -114,6 +114,8 @@ def _len(request: Request) -> Results:
         return request.unknown("number")
     if isinstance(value, Sym) and (length := request.state.trait(traits.LENGTH, value.id)) is not None:
         return [(request.state, Const(length))]
+    if isinstance(value, Const) and not isinstance(value.value, str | bytes) and request.interp.fuel.listens:
+        return request.interp.fuel.leave(request.state, Raised(Builtin("TypeError"), request.frame.site(request.at)))
     found = request.items(value)
     inner = request.state.object(value)
     if found.exact and (isinstance(value, Tuple | Const) or isinstance(inner, ListObject | DictObject | Instance)):

@@ -16,6 +16,7 @@ import math
 import operator
 import posixpath
 import re
+import string
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -54,6 +55,12 @@ _FUNCTIONS: dict[str, Callable[..., object]] = {
             "sum",
         ]
     )
+}
+CONSTANTS: dict[str, Const] = {  # `math.inf`, `string.digits`
+    f"{module.__name__}.{name}": Const(value)
+    for module in (math, string)
+    for name, value in vars(module).items()
+    if isinstance(value, float | str) and not name.startswith("_")
 }
 _STDLIB: dict[str, Callable[..., object]] = {
     **{f"math.{name}": function for name, function in vars(math).items() if callable(function)},

@@ -22,7 +22,7 @@ from inplace_lint.interp.expr import postponed
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import table
-from inplace_lint.interp.outcome import Results
+from inplace_lint.interp.outcome import Raised, Results
 from inplace_lint.interp.transfer import (
     lazy_view_history,
     materialise,
@@ -75,6 +75,8 @@ def call_op(
         return _misfit(interp, frame, state, name, forms, arguments, at, instance)
     if own is not None:
         call.doubt, call.written = call.doubt | own.doubt, call.written | own.written
+    if interp.fuel.lacks and op_call.is_refused(call):
+        return interp.fuel.leave(state, Raised(op_call.error(facts), frame.site(at)))
     after = _run(call)
     if call.binding.rates and call.binding.may_write_at_a_rate():
         _note_rates(interp, frame, state, call, at)
@@ -373,7 +375,7 @@ def _saves(call: Call, fact: SaveFact) -> list[Save]:
         if tensor.inference and recording.rg_of(call):
             writes.report(call, fact.of, ref, tensor, Failure.INFERENCE_SAVE, assumed)
     guard = fact.condition if verdict is None else None
-    saves = [recording.save_of(call, tensor, fact.of, expr, assumed, guard) for _, tensor in kept]
+    saves = [recording.save_of(call, tensor, fact.of, expr, assumed, guard, view=fact.view) for _, tensor in kept]
     if fact.used is not None and (used := holds(fact.used, call.binding)) is not True:
         supposed = call.binding.sentence(fact.used)
         saves = [replace(save, used=used is None, supposes=supposed) for save in saves]

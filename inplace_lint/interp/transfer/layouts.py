@@ -3,6 +3,8 @@ How tensors lie in memory: that of a view follows from the call that makes it, a
 
     cls = x[:, 0:1, :]     # one of several rows of each batch
     self.head(cls)         # keeps `cls` itself: batches and rows merge into one axis without a copy
+
+What the tape knows of its memory answers what the program asks: `y._version == 0`, `y._base is None`, `y.is_sparse`.
 """
 
 from __future__ import annotations
@@ -12,10 +14,11 @@ from typing import TYPE_CHECKING, TypedDict
 from msgspec.structs import replace
 
 from inplace_lint.domain import products, shape, shape_rules
-from inplace_lint.domain.heap import Tensor
+from inplace_lint.domain.heap import DictObject, ListObject, Tensor, View
 from inplace_lint.domain.shape import Size, Term
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Ref, SliceValue, Three, Tuple
+from inplace_lint.domain.values import NONE, Const, Ref, SliceValue, Three, Tuple, Value
+from inplace_lint.interp.transfer import dtypes
 from inplace_lint.interp.transfer.index import axes_named, is_dense, keeps_rows
 from inplace_lint.interp.transfer.shapes import CallOperands, axes_of
 from inplace_lint.knowledge.guard import Atom
@@ -25,6 +28,7 @@ from inplace_lint.knowledge.words import Moves, Predicate, ShapeRule
 if TYPE_CHECKING:
     from inplace_lint.interp.transfer.binding import Binding
 
+_APART = frozenset({View.DETACH, View.DATA, View.UNTRACKED})  # views of memory, but of no tensor
 _BATCHED = 3  # axes of a batch of sequences of features
 
 
@@ -178,3 +182,41 @@ def kept_by_einsum(binding: Binding, name: str, equation: str) -> Three:
     axes = None if tensor.sizes is None else CallOperands(binding, strided=True).axes(name)
     number = [argument.name for argument in binding.op.args if argument.name != equation].index(name)
     return products.einsum_keeps(binding.value(equation), number, axes, contiguous=tensor.contiguous)
+
+
+def answer(state: State, kind: str, arguments: tuple[Value, ...]) -> Value | None:
+    """Return what a question about the first argument is answered with; None for others, and where it is not known."""
+    first, *others = arguments
+    tensor = state.tensor(first)
+    match kind:
+        case "floating":
+            return _constant(dtypes.is_floating(state, first))
+        case "is_tensor":
+            other = isinstance(first, Const | Tuple) or isinstance(state.object(first), ListObject | DictObject)
+            return Const(True) if tensor is not None else Const(False) if other else None
+        case "is_contiguous" if tensor is not None and all(other == NONE for other in others):
+            return _constant(tensor.contiguous)
+        case _:
+            return None if tensor is None else _of_made(state, kind, tensor)
+
+
+def _constant(value: bool | None) -> Const | None:
+    return None if value is None else Const(value)
+
+
+def _of_made(state: State, kind: str, tensor: Tensor) -> Value | None:
+    """Return what is known of a tensor that a call has made, or of a view of one."""
+    base = tensor if tensor.base is None else state.tensor(tensor.base)
+    if base is None or View.MAYBE in {tensor.view, base.view} or not (base.made or base.param):
+        return None
+    match kind:
+        case "not_dense":
+            return Const(False) if tensor.contiguous else None
+        case "version":
+            own = tensor.counted and base.view is None and not base.param
+            return Const(state.storages[tensor.storage].version) if own else None
+        case "base" | "is_view":
+            view = tensor.base if tensor.view not in _APART else None
+            return Const(view is not None) if kind == "is_view" else view or NONE
+        case _:
+            return None

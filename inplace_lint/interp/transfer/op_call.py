@@ -10,9 +10,10 @@ from inplace_lint.core.event import Failure, Refused, Spelling, Touch
 from inplace_lint.core.span import Place
 from inplace_lint.domain.heap import Tensor
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Ref
+from inplace_lint.domain.values import Builtin, Ref, Value
 from inplace_lint.interp.frame import Arguments, Frame, text_of
 from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.transfer import shapes
 from inplace_lint.interp.transfer.binding import Binding
 from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.argument import Argument
@@ -66,6 +67,17 @@ class Call(Struct):
 def replace_call(call: Call, binding: Binding, name: str, flag: Place | None) -> Call:
     """Return the same call as a call of another op."""
     return Call(call.interp, call.frame, call.facts, binding, call.at, call.spelled, name, flag, True, call.doubt)
+
+
+def is_refused(call: Call) -> bool:
+    """Check whether a call certainly raises since shapes do not fit, where something handles that."""
+    handled = {*call.facts.framework.errors, "Exception", "BaseException"}
+    return any(name in handled for _, name in call.interp.fuel.lacks) and shapes.refused(call.binding)
+
+
+def error(facts: Facts) -> Value | None:
+    """Return the class of what a framework raises for wrong arguments; None where it has several."""
+    return Builtin(next(iter(facts.framework.errors))) if len(facts.framework.errors) == 1 else None
 
 
 def check_flag(

@@ -36,10 +36,19 @@ def rg_of(call: Call) -> Three:
 
 
 def save_of(
-    call: Call, tensor: Tensor, part: str, expr: ir.Expr | None, assumed: frozenset[str], guard: Guard | None = None
+    call: Call,
+    tensor: Tensor,
+    part: str,
+    expr: ir.Expr | None,
+    assumed: frozenset[str],
+    guard: Guard | None = None,
+    *,
+    view: bool = False,
 ) -> Save:
     """
     Return a save of a tensor at its present version; `guard` is what it is kept for, where that is not known.
+
+    A `view` of it may be kept in its place.
 
     Backward compares no versions of a tensor with a version of its own: writes to what it shares memory with count
     for that.
@@ -47,9 +56,8 @@ def save_of(
     state = call.state
     version, touch = state.storages[tensor.storage].version, call.touch(part, expr, tensor)
     compares = state.modes.compares and tensor.counted
-    save = Save(
-        tensor.storage, version, touch, state.clock, assumed, tensor.doubt, compares, view=tensor.base is not None
-    )
+    is_view = view or tensor.base is not None
+    save = Save(tensor.storage, version, touch, state.clock, assumed, tensor.doubt, compares, view=is_view)
     asks = () if guard is None else _asks(call, guard)
     return replace(save, asks=asks) if asks else save
 

@@ -371,26 +371,11 @@ def _python_value(call: Call, fact: ReturnFact) -> Value:
         return state.symbols.sym((origins.VALUE, call.name, state.next_id, call.at), _KINDS.get(fact.value, ""))
     if fact.value == "dtype" and tensor is not None and dtypes.named(Const(tensor.exact)):
         return Dotted(f"{call.facts.framework.packages[0]}.{tensor.exact}")
-    if (answer := _answer(state, fact.value, arguments)) is not None:
-        return Const(answer)
+    if (answer := layouts.answer(state, fact.value, arguments)) is not None:
+        return answer
     if fact.value == "dtype":
         return state.symbols.sym((origins.DTYPE, arguments[0]))
     if fact.value in _NUMBERS:
         known = shapes.number(call.binding, fact.value)
         return known or state.symbols.sym((origins.SHAPE, call.name, arguments, version), "number")
     return state.symbols.sym((origins.VALUE, call.name, arguments, version), _KINDS.get(fact.value, ""))
-
-
-def _answer(state: State, kind: str, arguments: tuple[Value, ...]) -> Three:
-    """Return what a question about the first argument is answered with; None for others, and where it is not known."""
-    first, *others = arguments
-    tensor = state.tensor(first)
-    match kind:
-        case "floating":
-            return dtypes.is_floating(state, first)
-        case "is_tensor":
-            return True if tensor is not None else False if isinstance(first, Const | Tuple) else None
-        case "is_contiguous" if tensor is not None and all(other == NONE for other in others):
-            return tensor.contiguous
-        case _:
-            return None

@@ -179,6 +179,30 @@ def of_fact(binding: Binding, fact: ShapeFact | None) -> tuple[Size, ...] | None
     return None if axes is None else tuple([axis.size for axis in axes])
 
 
+def refused(binding: Binding) -> bool:
+    """Check whether the arguments of a call certainly do not fit each other: `torch.rand(3) + torch.rand(4)`."""
+    returns, operands = binding.op.returns, CallOperands(binding)
+    fact = returns[-1].shape if returns else None
+    if fact is None or fact.rule not in {ShapeRule.BROADCAST, ShapeRule.RESHAPE}:
+        return False
+    names = [str(name) for name in fact.args]
+    if fact.rule is ShapeRule.BROADCAST:
+        every = [axes for name in names for axes in operands.several(name) if axes is not None]
+        return any(_differ(one, other) for i, one in enumerate(every) for other in every[:i])
+    old, sizes = operands.axes(names[0]), operands.numbers(names[1])
+    whole = None if old is None else _count(tuple([axis.size for axis in old]))
+    rest = None if not sizes else _count(tuple([size for size in sizes if size != -1]))
+    if whole is None or rest is None or not sizes or not rest:
+        return False
+    return whole % rest != 0 if -1 in sizes else whole != rest
+
+
+def _differ(one: Axes, other: Axes) -> bool:
+    """Check whether two tensors do not broadcast: two of their sizes differ, and neither is 1."""
+    pairs = [(left.size, right.size) for left, right in zip(reversed(one), reversed(other), strict=False)]
+    return any(isinstance(a, int) and isinstance(b, int) and a != b and 1 not in {a, b} for a, b in pairs)
+
+
 def _is_told_more(binding: Binding) -> bool:
     """Check whether a call that by itself gives one number is told more by others than tensors: `reduction="none"`."""
     if binding.instance is None:
@@ -229,7 +253,8 @@ def number(binding: Binding, kind: str) -> Value | None:
     first, *rest = (argument.name for argument in binding.op.args)
     tensor, value = binding.tensor(first), binding.values.get(first)
     if kind == ValueKind.COUNT:
-        return _count(None if tensor is None else tensor.sizes)
+        count = _count(None if tensor is None else tensor.sizes)
+        return None if count is None else Const(count)
     if value is None or kind == ValueKind.RANK:
         return None if tensor is None or tensor.rank is None else Const(tensor.rank)
     if kind == ValueKind.INT:
@@ -245,10 +270,10 @@ def number(binding: Binding, kind: str) -> Value | None:
     return size_value(binding.state, value, tensor.sizes[place], place)
 
 
-def _count(sizes: tuple[Size, ...] | None) -> Const | None:
+def _count(sizes: tuple[Size, ...] | None) -> int | None:
     """Return the number of elements of a tensor; None unless the size of each axis is known, or one axis is empty."""
     known = [size for size in sizes or () if isinstance(size, int)]
-    return Const(math.prod(known)) if sizes is not None and (len(known) == len(sizes) or 0 in known) else None
+    return math.prod(known) if sizes is not None and (len(known) == len(sizes) or 0 in known) else None
 
 
 def learn(state: State, value: Value, count: int) -> None:

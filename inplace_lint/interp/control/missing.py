@@ -1,0 +1,85 @@
+"""
+Names and packages that are missing where a `try` handles that.
+
+    try:
+        profile                     # bound nowhere in the file: the handler runs
+    except NameError:
+        ...
+    try:
+        import fused_kernels        # who has it goes on, and who has not runs the handler
+    except ImportError:
+        ...
+"""
+
+from __future__ import annotations
+
+import builtins
+import re
+import sys
+from collections.abc import Sequence
+
+from inplace_lint.domain import traits
+from inplace_lint.domain.heap import Names
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import Builtin
+from inplace_lint.interp.frame import Frame
+from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.outcome import Flow, Outcome, Outcomes, Raised
+from inplace_lint.ir import nodes as ir
+from inplace_lint.ir.walk import walk
+
+_NAMES = frozenset({"NameError", "UnboundLocalError"})
+_SIMPLE = ir.ExprStmt | ir.Assign | ir.AugAssign | ir.Return
+_SOMETIMES = ir.BoolOp | ir.IfExp | ir.Comprehension | ir.Lambda | ir.NamedExpr
+_BINDS = r"(?<![.\w]){0}\b\s*[=:,]|\b(?:as|def|class|global|import|for)\b[^\n]*\b{0}\b"
+_BY_TEXT = re.compile(r"\b(?:exec|eval|globals)\b|^\s*from\s.*import\s*\*", re.MULTILINE)
+
+
+def execute(
+    interp: Interpreter, frame: Frame, state: State, body: Sequence[ir.Stmt], handled: Sequence[frozenset[str]]
+) -> Outcomes:
+    """Run the body of a `try`: where a handler waits for a missing name, up to what certainly reads one."""
+    waits = any(named & _NAMES for named in handled)
+    numbers = (i for i, node in enumerate(body) if waits and _reads_missing(interp, frame, state, node))
+    place = next(numbers, None)
+    if place is None:
+        return interp.execute(frame, state, body)
+    error = Raised(Builtin("UnboundLocalError"), frame.site(getattr(body[place], "at", 0)))
+    outcomes: Outcomes = []
+    for one in interp.execute(frame, state, body[:place]) if place else [Outcome(state)]:
+        if one.flow is not Flow.NEXT:
+            outcomes.append(one)
+        elif _reads_missing(interp, frame, one.state, body[place]):
+            outcomes.append(Outcome(one.state, Flow.RAISE, error=error))
+        else:
+            outcomes.extend(execute(interp, frame, one.state, body[place:], handled))
+    return outcomes
+
+
+def _reads_missing(interp: Interpreter, frame: Frame, state: State, node: ir.Stmt) -> bool:
+    value = node.value if isinstance(node, _SIMPLE) else None
+    if value is None or any(isinstance(part, _SOMETIMES) for part in walk(value)):
+        return False
+    return any(_is_missing(interp, frame, state, part.id) for part in walk(value) if isinstance(part, ir.Name))
+
+
+def _is_missing(interp: Interpreter, frame: Frame, state: State, name: str) -> bool:
+    """Check whether a name is not bound: a local one yet, or a global one anywhere in the file that is checked."""
+    scope = state.heap[frame.env.id]
+    assert type(scope) is Names
+    if name in scope.values or hasattr(builtins, name) or frame.module != interp.context.path:
+        return False
+    if frame.closure is not None and name in frame.closure.function.local:
+        return not state.has_trait(traits.COMPREHENSION, frame.env.id)
+    text = interp.context.module(frame.module).source
+    return not re.search(_BINDS.format(re.escape(name)), text) and not _BY_TEXT.search(text)
+
+
+def package(interp: Interpreter, frame: Frame, node: ir.Try) -> str:
+    """Return the package that a `try` of a function begins to import, where that may not be installed; else nothing."""
+    first = node.body[0]
+    if frame.closure is None or not isinstance(first, ir.ImportFrom | ir.ImportName):
+        return ""
+    level, top = first.level if isinstance(first, ir.ImportFrom) else 0, first.module.partition(".")[0]
+    known = level or top in interp.context.roots or top in sys.stdlib_module_names
+    return "" if known or interp.context.project.resolve(frame.module, first.module, level) is not None else top
