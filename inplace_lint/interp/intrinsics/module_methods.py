@@ -22,7 +22,7 @@ from inplace_lint.knowledge.op import Op
 
 _LISTINGS = frozenset({"parameters", "named_parameters"})
 _OF_MODULES = frozenset(  # of what has parameters: others have these as well
-    {"module_requires_grad_", "zero_module", "train", "eval", "itself", "converted"}
+    {"module_requires_grad_", "zero_module", "train", "eval", "itself", "converted", "apply_function"}
 )
 
 
