@@ -222,7 +222,10 @@ def _operands_below(state: State, tensor: Tensor) -> set[SymId]:
     """Return the unknown values that a tensor was computed of by operations alone, each of which may require grad."""
     opaque = {number for number, node in state.nodes.items() if node.fed is not None or node.passes}
     doubts = frozenset[str]().union(*(state.nodes[number].doubts for number in _below(state, tensor.nodes, opaque)))
-    return {SymId(one.of) for one in doubts if isinstance(one, Assumption)}
+    found = {SymId(one.of) for one in doubts if isinstance(one, Assumption)}
+    if tensor.base is not None and tensor.view not in BESIDE:
+        found.update(number for number, ref in state.all_traits(traits.TENSOR) if ref == tensor.base)
+    return found
 
 
 def _is_only_result(state: State, number: SymId) -> bool:

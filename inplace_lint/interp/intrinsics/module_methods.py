@@ -41,6 +41,16 @@ def behind(interp: Interpreter, state: State, function: Value) -> tuple[Op, Sym]
     return None
 
 
+def called(interp: Interpreter, state: State, function: Value) -> Value:
+    """Return the unknown module that a call of the method that it runs calls: `net.forward(x)`; else what is called."""
+    match state.symbols.key(function) if isinstance(function, Sym) else None:
+        case (origins.ATTRIBUTE, int(number), name) if name == interp.context.default().framework.calls:
+            owner = Sym(SymId(number))
+            return owner if state.has_trait(traits.PARAMETERS, owner.id) else function
+        case _:
+            return function
+
+
 def _method(interp: Interpreter, name: str) -> Op | None:
     """Return what is known of a method of modules."""
     default = interp.context.default()
