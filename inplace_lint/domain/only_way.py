@@ -9,7 +9,9 @@ That a gradient passes an unknown call is certain where it has no other way from
 grad. That leaf could not be trained otherwise. Where the program runs backward itself, it is certain that the only
 value from outside that the loss is computed of requires grad, since backward raises if nothing does, and so it is where
 a module without parameters returns a loss; and that a network of unknown layers needs its parameters for the gradient
-of what comes from another one.
+of what comes from another one, which the program detaches elsewhere, or which nothing else trains:
+
+    critic(state, actor(state)).mean().backward()     # no other way leads to the weights of `actor`
 """
 
 from __future__ import annotations
@@ -21,10 +23,9 @@ from msgspec.structs import replace
 from inplace_lint.core.assumption import Assumption
 from inplace_lint.core.event import Stale
 from inplace_lint.core.span import Place
-from inplace_lint.domain import origins
+from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import BESIDE, Node, Save, Tensor
 from inplace_lint.domain.state import State
-from inplace_lint.domain.traits import TENSOR
 from inplace_lint.domain.values import NodeId, RefId, SliceValue, Sym, SymId, Tuple, Value
 
 _ARITHMETIC = frozenset({"+", "-", "*", "/", "**", "@"})
@@ -50,7 +51,7 @@ def certain(
     `elsewhere` are the leaves that something else trains; None if all may be. `loss` is what backward runs from, if
     certainly something is trained through it.
     """
-    sure = _needed(state, state.nodes[number]) | _granted(state, loss, starts, number, save)
+    sure = _needed(state, state.nodes[number], asked=asked is not None) | _granted(state, loss, starts, number, save)
     passes = {above for above, node in state.nodes.items() if node.passes and node.passes in assumed}
     if not passes or elsewhere is None:
         return sure
@@ -195,24 +196,53 @@ def _is_part_of_argument(state: State, number: SymId) -> bool:
                 return False
 
 
-def _needed(state: State, node: Node) -> frozenset[str]:
+def _needed(state: State, node: Node, *, asked: bool) -> frozenset[str]:
     """Return the assumptions of an opaque module that are certain, as what it was called on requires grad."""
-    return node.assumptions if any(_requires_grad(state, value) for value in node.fed or ()) else frozenset()
+    certain = any(_requires_grad(state, value, asked=asked) for value in node.fed or ())
+    return node.assumptions if certain else frozenset()
 
 
-def _requires_grad(state: State, value: Value) -> bool:
-    """Check whether a value requires grad: it is known to, or comes from a call whose results the program detaches."""
+def _requires_grad(state: State, value: Value, *, asked: bool) -> bool:
+    """
+    Check whether a value requires grad: it is known to, or what it was computed of is.
+
+    So is what comes from a call whose results the program detaches, and, where the program runs backward (`asked`), the
+    only result of a module that an optimizer owns.
+    """
     tensor = state.tensor(value)
     if tensor is not None and tensor.rg:
         return True
-    made_by = _function(state, value.id) if isinstance(value, Sym) else None
+    sources = _operands_below(state, tensor) if tensor is not None else set[SymId]()
+    if isinstance(value, Sym):
+        sources.add(value.id)
+    return any(_is_detached(state, one) or (asked and _is_only_result(state, one)) for one in sources)
+
+
+def _operands_below(state: State, tensor: Tensor) -> set[SymId]:
+    """Return the unknown values that a tensor was computed of by operations alone, each of which may require grad."""
+    opaque = {number for number, node in state.nodes.items() if node.fed is not None or node.passes}
+    doubts = frozenset[str]().union(*(state.nodes[number].doubts for number in _below(state, tensor.nodes, opaque)))
+    found = {SymId(one.of) for one in doubts if isinstance(one, Assumption)}
+    if tensor.base is not None and tensor.view not in BESIDE:
+        found.update(number for number, ref in state.all_traits(traits.TENSOR) if ref == tensor.base)
+    return found
+
+
+def _is_only_result(state: State, number: SymId) -> bool:
+    """Check whether an unknown value is what the only call of an opaque module with trained weights returned."""
+    module = _function(state, number)
+    weight = state.trait(traits.WEIGHT, module.id) if isinstance(module, Sym) else None
+    return weight is not None and sum(weight.id in node.leaves for node in state.nodes.values()) == 1
+
+
+def _is_detached(state: State, number: SymId) -> bool:
+    """Check whether an unknown value comes from a function of which the program detaches a result."""
+    made_by = _function(state, number)
     if made_by is None:
         return False
     detached = {thing.storage for thing in state.heap.values() if isinstance(thing, Tensor) and thing.view in BESIDE}
-    results = ((number, state.tensor(ref)) for number, ref in state.all_traits(TENSOR))
-    return any(
-        tensor and tensor.storage in detached and _function(state, number) == made_by for number, tensor in results
-    )
+    results = ((one, state.tensor(ref)) for one, ref in state.all_traits(traits.TENSOR))
+    return any(tensor and tensor.storage in detached and _function(state, one) == made_by for one, tensor in results)
 
 
 def _function(state: State, number: SymId) -> Value | None:

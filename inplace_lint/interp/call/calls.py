@@ -184,7 +184,7 @@ def _call_unknown(
         return interp.fuel.leave(state, Raised(Builtin("TypeError"), frame.site(at)))
     method = module_methods.behind(interp, state, function) or optimizers.behind(interp, state, function)
     if method is None:
-        return unknown_call(interp, frame, state, function, arguments, at)
+        return unknown_call(interp, frame, state, module_methods.called(interp, state, function), arguments, at)
     form, owner = method
     if isinstance(function, Sym):
         state_dict.track_opaque_module(interp, frame, state, function, arguments, frame.site(at))

@@ -5,6 +5,7 @@ Methods of unknown values that only modules have, and the unknown values that th
         loss = net(x).mean()            # `net` is a module: the next line lists its parameters
         for p in net.parameters(): ...
         net.zero_grad()                 # of what has parameters, this removes their gradients
+        net = net.train()               # and this is `net`
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ from inplace_lint.ir.walk import walk
 from inplace_lint.knowledge.op import Op
 
 _LISTINGS = frozenset({"parameters", "named_parameters"})
-_OF_MODULES = frozenset({"module_requires_grad_", "zero_module"})  # of what has parameters: others have these as well
+_OF_MODULES = frozenset(  # of what has parameters: others have these as well
+    {"module_requires_grad_", "zero_module", "train", "eval", "itself", "converted", "apply_function"}
+)
 
 
 def behind(interp: Interpreter, state: State, function: Value) -> tuple[Op, Sym] | None:
@@ -36,6 +39,16 @@ def behind(interp: Interpreter, state: State, function: Value) -> tuple[Op, Sym]
     if form.act in _LISTINGS or (form.act in _OF_MODULES and state.has_trait(traits.PARAMETERS, owner.id)):
         return form, owner
     return None
+
+
+def called(interp: Interpreter, state: State, function: Value) -> Value:
+    """Return the unknown module that a call of the method that it runs calls: `net.forward(x)`; else what is called."""
+    match state.symbols.key(function) if isinstance(function, Sym) else None:
+        case (origins.ATTRIBUTE, int(number), name) if name == interp.context.default().framework.calls:
+            owner = Sym(SymId(number))
+            return owner if state.has_trait(traits.PARAMETERS, owner.id) else function
+        case _:
+            return function
 
 
 def _method(interp: Interpreter, name: str) -> Op | None:
