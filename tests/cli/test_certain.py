@@ -183,3 +183,107 @@ def test_what_is_only_handed_on_in_a_circle_says_nothing(lint, tree):
     (tree / "area.py").write_text(f"import torch\n\n\n{AREA}")
     (tree / "walk.py").write_text(RECURSIVE)
     assert lint("area.py", "--output-format", "concise").out.startswith("area.py:6:5: warning[IPL101]")
+
+
+BLOCKS = """\
+import torch
+from torch import nn
+
+from act import swish
+from other import Outer
+
+
+class Norm(nn.Module):
+    def forward(self, x):
+        return x / x.norm()
+
+
+class Block(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(size, size), nn.ReLU())
+
+    def forward(self, x):
+        return x + self.body(x)
+
+
+class Frozen(Block):
+    def forward(self, x):
+        return super().forward(x).detach()
+
+
+class Several(Block):
+    def forward(self, x):
+        return self.body(x), x > 0
+
+
+class Derived(Block):
+    pass
+
+
+class Net(nn.Module):
+    def __init__(self, cfg):
+        super().__init__()
+        self.layers = nn.ModuleList([{made} for size in cfg.sizes])
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return self.head(x, cfg=None)
+
+    def head(self, x, cfg):
+        if cfg.missing(x):
+            return None
+        return swish(x)
+"""
+OUTER = """\
+from torch import nn
+
+
+class Outer(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.proj = nn.Linear(size, size)
+
+    def forward(self, x, scale=1.0):
+        x = self.proj(x)
+        return x * scale
+"""
+ACT = """\
+import torch
+
+
+def swish(x):
+    y = torch.exp(x)
+    y += 1
+    return y
+"""
+COMPUTING = {
+    "a class of the file": "Block(size)",
+    "one that derives from it": "Derived(size)",
+    "an imported class": "Outer(size)",
+    "in a container": "nn.Sequential(Norm(), Block(size))",
+}
+OTHERS = {
+    "it hands on": "Norm()",
+    "it cuts the history": "Frozen(size)",
+    "it returns several": "Several(size)",
+    "one of two cuts the history": "nn.Sequential(Block(size), Frozen(size))",
+    "it is not known": "cfg.build(size)",
+}
+
+
+@pytest.mark.parametrize("made", COMPUTING.values(), ids=COMPUTING)
+def test_modules_of_the_project_compute_as_layers_do(lint, tree, made):
+    (tree / "act.py").write_text(ACT)
+    (tree / "other.py").write_text(OUTER)
+    (tree / "blocks.py").write_text(BLOCKS.format(made=made))
+    assert lint("act.py", "--output-format", "concise").out.startswith("act.py:6:5: error[IPL101]")
+
+
+@pytest.mark.parametrize("made", OTHERS.values(), ids=OTHERS)
+def test_modules_of_the_project_that_may_return_anything_compute_nothing(lint, tree, made):
+    (tree / "act.py").write_text(ACT)
+    (tree / "other.py").write_text(OUTER)
+    (tree / "blocks.py").write_text(BLOCKS.format(made=made))
+    assert "error[" not in lint("act.py", "--output-format", "concise").out
