@@ -206,7 +206,7 @@ class Parameters(Struct, dict=True):
 
     @remembered
     def _class(self, path: str, name: str) -> tuple[Calls, ast.ClassDef] | None:
-        """Return a class that a file defines or imports, if the project has one of its name only, with its file's calls."""
+        """Return a class that a file has or imports, if it is the only one of its name, and the calls of its file."""
         homes = [file for file in self.graph.mentioning(path, f"class {name}") if name in self._calls(file).classes]
         return (self._calls(homes[0]), self._calls(homes[0]).classes[name]) if len(homes) == 1 else None
 
