@@ -215,7 +215,9 @@ def _first(
 
 
 def _is_empty(state: State, default: Value) -> bool:
-    """Check whether a default is a list or tuple without items, which stands for those that whoever calls passes."""
+    """Check whether a default is a list, tuple or tensor without items: it stands for what whoever calls passes."""
+    if (tensor := state.tensor(default)) is not None:
+        return 0 in (tensor.sizes or ())
     inner = default if isinstance(default, Tuple) else state.object(default)
     return isinstance(inner, Tuple | ListObject) and inner.exact and not inner.items
 
