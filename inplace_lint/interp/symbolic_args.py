@@ -33,38 +33,12 @@ from inplace_lint.interp.expr import environment
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.module_scope import module_env
+from inplace_lint.interp.options import promises
 from inplace_lint.interp.options.coverage import Option
 from inplace_lint.interp.outcome import taken
 from inplace_lint.interp.pylib import dataclass_fields
 from inplace_lint.interp.transfer import materialise
 from inplace_lint.ir import nodes as ir
-
-_KINDS = {
-    "int": "number",
-    "float": "number",
-    "bool": "flag",
-    "str": "str",
-    "bytes": "str",
-    "Tensor": "tensor",
-    "List": "sequence",
-    "list": "sequence",
-    "Tuple": "sequence",
-    "tuple": "sequence",
-    "Sequence": "sequence",
-    "Dict": "sequence",
-    "dict": "sequence",
-    "Callable": "callable",
-    "LongTensor": "tensor",
-    "FloatTensor": "tensor",
-    "ndarray": "array",
-    "NDArray": "array",
-    "UntypedStorage": "array",
-    "TypedStorage": "array",
-    "Path": "str",
-    "Image": "sequence",
-    "Iterable": "sequence",
-    "Mapping": "sequence",
-}
 
 
 def chosen(interp: Interpreter, given: Arguments) -> Arguments:
@@ -181,8 +155,10 @@ def _input(
     value = _first(interp, state, function, param, default, none_is_open, kind)
     if optional := default == NONE and isinstance(value, Sym):
         state.set_trait(traits.NONE_BY_DEFAULT, number, True)
-    if isinstance(value, Sym) and _holds_numbers(param.annotation):
+    if isinstance(value, Sym) and promises.holds_numbers(param.annotation):
         state.set_trait(traits.NO_GRADIENT, value.id, True)
+    if isinstance(value, Sym) and promises.holds_tensors(param.annotation):
+        state.set_trait(traits.OF_TENSORS, value.id, True)
     return interp.context.coverage.option(number, Option(param.name, value, kind, optional, promised))
 
 
@@ -200,7 +176,7 @@ def _first(
         return default
     if default == NONE and kind in {"number", "str", "flag"}:
         return NONE
-    optional = default == NONE or _beside_none(param.annotation) is not None
+    optional = default == NONE or promises.beside_none(param.annotation) is not None
     if kind == "tensor" and optional:
         kind = "input"
     if not kind and default is None:
@@ -224,7 +200,7 @@ def _is_empty(state: State, default: Value) -> bool:
 
 def _kind(interp: Interpreter, state: State, function: ir.Function, param: ir.Param) -> str:
     """Return the kind that an annotation promises; what the program calls `Path` itself may be anything."""
-    kind = kind_of(param.annotation)
+    kind = promises.kind_of(param.annotation)
     if kind and isinstance(param.annotation, ir.Name):
         known = environment.find(interp, state, function.slice.path, param.annotation.id)
         return "" if isinstance(known, ClassValue) else kind
@@ -302,7 +278,7 @@ def _of_project(interp: Interpreter, state: State, function: ir.Function, param:
 
 def _promised(interp: Interpreter, state: State, function: ir.Function, param: ir.Param) -> ClassValue | None:
     """Return the class of the program that an annotation names, alone or beside None."""
-    name = _named(param.annotation)
+    name = promises.named(param.annotation)
     cls = environment.find(interp, state, function.slice.path, name) if name else None
     return cls if isinstance(cls, ClassValue) else None
 
@@ -320,16 +296,6 @@ def _instance(interp: Interpreter, state: State, function: ir.Function, cls: Cla
         return taken(state, interp.construct(frame, state, cls, _defaults_of(interp, state, cls), 0))
     finally:
         interp.context.running.discard(key)
-
-
-def _named(annotation: ir.Expr | None) -> str:
-    """Return the name that an annotation is, beside None, or that is written in it as a text."""
-    inner = _beside_none(annotation)
-    match annotation if inner is None else inner:
-        case ir.Name(_, name) | ir.Const(str() as name):
-            return name
-        case _:
-            return ""
 
 
 def _defaults_of(interp: Interpreter, state: State, cls: ClassValue) -> Arguments:
@@ -357,41 +323,3 @@ def _has_defaults(interp: Interpreter, state: State, cls: ClassValue) -> bool:
         plain = (param for param in init.function.params[1:] if param.kind in {"plain", "keyword-only"})
         return all(param.name in init.optional for param in plain)
     return init is not None and dataclass_fields.have_defaults(interp, init)
-
-
-def kind_of(annotation: ir.Expr | None) -> str:
-    """Return the kind of value that an annotation names; empty if it is none of those known."""
-    inner = _beside_none(annotation)
-    match annotation if inner is None else inner:
-        case ir.Name(_, name) | ir.Attr(_, _, name):
-            return _KINDS.get(name, "")
-        case ir.Const(str() as text):
-            return _KINDS.get(text.rpartition(".")[2].partition("[")[0], "")
-        case ir.Subscript(_, value, index):
-            kind, items = kind_of(value), index.items if isinstance(index, ir.Sequence) else (index,)
-            return "array" if kind == "sequence" and any(kind_of(item) == "array" for item in items) else kind
-        case _:
-            return ""
-
-
-def _holds_numbers(annotation: ir.Expr | None) -> bool:
-    """Check whether an annotation names a container of numbers, such as `Sequence[int]`: its items have no gradient."""
-    inner = _beside_none(annotation)
-    match annotation if inner is None else inner:
-        case ir.Subscript(_, outer, index) if kind_of(outer) == "sequence":
-            items = index.items if isinstance(index, ir.Sequence) else (index,)
-            kinds = {kind_of(item) for item in items if not (isinstance(item, ir.Const) and item.value is ...)}
-            return bool(kinds) and kinds <= {"number", "flag"}
-        case _:
-            return False
-
-
-def _beside_none(annotation: ir.Expr | None) -> ir.Expr | None:
-    """Return what an annotation allows beside None; None where it does not allow that."""
-    match annotation:
-        case ir.Subscript(_, ir.Name(_, "Optional") | ir.Attr(_, _, "Optional"), inner):
-            return inner
-        case ir.Binary(_, "|", inner, ir.Const(None)):
-            return inner
-        case _:
-            return None
