@@ -287,3 +287,54 @@ def test_modules_of_the_project_that_may_return_anything_compute_nothing(lint, t
     (tree / "other.py").write_text(OUTER)
     (tree / "blocks.py").write_text(BLOCKS.format(made=made))
     assert "error[" not in lint("act.py", "--output-format", "concise").out
+
+
+NORM = """\
+import torch
+from torch import nn
+
+
+class Norm(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(size))
+
+    def forward(self, x):
+        mean = (x**2).mean()
+        x *= self.scale
+        return x / mean
+"""
+MAKER = """\
+from torch import nn
+
+from norm import Norm
+
+
+def make(kind, size):
+    if kind == "norm":
+        return Norm(size)
+    raise ValueError(kind)
+
+
+class Block(nn.Module):
+    def __init__(self, kind, size):
+        super().__init__()
+        self.norm = make(kind, size)
+        self.proj = nn.Linear(size, size)
+
+    def forward(self, x):
+        return self.head(self.proj(x), cfg=None)
+
+    def head(self, x, cfg):
+        if cfg.missing(x):
+            return None
+        return self.norm(x{cut})
+"""
+
+
+@pytest.mark.parametrize(("cut", "told"), [("", "error"), (".detach()", "warning")])
+def test_what_a_function_of_the_file_makes_is_called_as_what_the_class_makes(lint, tree, cut, told):
+    (tree / "norm.py").write_text(NORM)
+    (tree / "net.py").write_text(MAKER.format(cut=cut))
+    out = lint("norm.py", "--output-format", "concise").out
+    assert f"norm.py:12:9: {told}[IPL101]" in out

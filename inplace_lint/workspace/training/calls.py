@@ -83,6 +83,8 @@ class Calls:
                     self._make([function.value], arguments)
             case ast.Assign(targets, value):
                 self._make(targets, [value])
+            case ast.Return(ast.Call(function)) if isinstance(scope, Function):
+                self._parts.setdefault(scope.name, set()).add(last_word(function))
             case ast.For(target, iterable) | ast.comprehension(target, iterable):
                 for of, name in items_of(iterable, target):
                     self.items.setdefault(of, set()).add(name)
@@ -116,7 +118,17 @@ class Calls:
     def _holders(self, word: str) -> set[str]:
         """Return the names that hold what a class made, and those of loops over what holds it."""
         found = set(self.made.get(word, ()))
+        for factory in self._factories(word):
+            found |= self.made.get(factory, set())
         return found.union(*map(self._loops, found))
+
+    def returned_by(self, function: str) -> set[str]:
+        """Return the names of what a function of the file calls to return it."""
+        return self._parts.get(function, set()) if function in self.scopes else set()
+
+    def _factories(self, word: str) -> Iterator[str]:
+        """Yield the functions of the file that return an object of a class."""
+        return (name for name, parts in self._parts.items() if word in parts and name in self.scopes)
 
     @remembered
     def _loops(self, word: str) -> frozenset[str]:
@@ -143,7 +155,9 @@ class Calls:
         if word in self._of_layers:
             return True
         names = {word, *(of for of in self._parts if word in self._loops(of))}
-        kinds = [self.computed_by(one) for one in sorted(set().union(*(self._parts.get(of, ()) for of in names)))]
+        parts = set[str]().union(*(self._parts.get(of, ()) for of in names))
+        parts = parts.union(*(self._parts.get(one, ()) for one in parts if one in self.scopes))  # what functions return
+        kinds = [self.computed_by(one) for one in sorted(parts)]
         known = [kind for kind in kinds if kind is not None]
         return Passed.COMPUTED in known and all(kind in {Passed.HANDED, Passed.COMPUTED} for kind in known)
 

@@ -74,6 +74,10 @@ class Parameters(Struct, dict=True):
         """Check whether some call passes what a layer that has parameters computes, with its history."""
         return Passed.COMPUTED in self._kinds(part, "")
 
+    def is_maker(self, path: str, function: str, name: str) -> bool:
+        """Check whether a function of a file returns an object of a class, or what a function of this name returns."""
+        return name in self._calls(path).returned_by(function)
+
     @remembered
     def is_left_out(self, part: _Part) -> bool:
         """Check whether a parameter has a default, and calls are seen, all of which leave it at that."""
