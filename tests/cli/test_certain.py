@@ -212,6 +212,12 @@ class Frozen(Block):
         return super().forward(x).detach()
 
 
+class Unrecorded(Block):
+    @torch.no_grad()
+    def forward(self, x):
+        return self.body(x)
+
+
 class Several(Block):
     def forward(self, x):
         return self.body(x), x > 0
@@ -267,6 +273,7 @@ COMPUTING = {
 OTHERS = {
     "it hands on": "Norm()",
     "it cuts the history": "Frozen(size)",
+    "it records no gradients": "Unrecorded(size)",
     "it returns several": "Several(size)",
     "one of two cuts the history": "nn.Sequential(Block(size), Frozen(size))",
     "it is not known": "cfg.build(size)",
@@ -279,6 +286,14 @@ def test_modules_of_the_project_compute_as_layers_do(lint, tree, made):
     (tree / "other.py").write_text(OUTER)
     (tree / "blocks.py").write_text(BLOCKS.format(made=made))
     assert lint("act.py", "--output-format", "concise").out.startswith("act.py:6:5: error[IPL101]")
+
+
+def test_modules_that_may_be_frozen_compute_nothing(lint, tree):
+    (tree / "act.py").write_text(ACT)
+    (tree / "other.py").write_text(OUTER)
+    frozen = "\n\ndef freeze(net):\n    for param in net.parameters():\n        param.requires_grad = False\n"
+    (tree / "blocks.py").write_text(BLOCKS.format(made="Block(size)") + frozen)
+    assert "error[" not in lint("act.py", "--output-format", "concise").out
 
 
 @pytest.mark.parametrize("made", OTHERS.values(), ids=OTHERS)

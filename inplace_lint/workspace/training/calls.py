@@ -16,8 +16,9 @@ from typing import NamedTuple
 
 from inplace_lint.core.remembered import remembered
 from inplace_lint.knowledge.facts import framework, frameworks
-from inplace_lint.workspace.training.functions import Function, functions_in, within
+from inplace_lint.workspace.training.functions import Function, functions_in, unrecorded_in, within
 from inplace_lint.workspace.training.holders import called_word, items_of, makes_layer, parts_of
+from inplace_lint.workspace.training.names import flags
 from inplace_lint.workspace.training.passed import Bound, Handed, Passed, is_dropped, settings_of
 from inplace_lint.workspace.training.uses import imports_of, last_word
 
@@ -47,7 +48,8 @@ class Calls:
     The calls of a file by the last name of what is called, with the scope of each.
 
     `made` are the names that hold what a call returned, alone or among others; `items` those of a loop over others,
-    `layers` those that hold layers of a framework with parameters; `classes` are those of the file.
+    `layers` those that hold layers of a framework with parameters; `classes` are those of the file. `sets_flags`: it
+    says of something whether that is trained.
     """
 
     def __init__(
@@ -67,6 +69,7 @@ class Calls:
         self.made: dict[str, set[str]] = {}
         self.layers: set[str] = set()
         self.classes = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+        self.sets_flags = any(map(_sets_flag, ast.walk(tree)))
         self._parts: dict[str, set[str]] = {}
         self.items: dict[str, set[str]] = {}
         self._bound: dict[ast.AST, Bound] = {}
@@ -152,8 +155,8 @@ class Calls:
 
         Of classes of the project all that it may hold hand on, or compute, what they are given, and one computes.
         """
-        if word in self._of_layers:
-            return True
+        if word in self._of_layers or self.sets_flags:
+            return word in self._of_layers
         names = {word, *(of for of in self._parts if word in self._loops(of))}
         parts = set[str]().union(*(self._parts.get(of, ()) for of in names))
         parts = parts.union(*(self._parts.get(one, ()) for one in parts if one in self.scopes))  # what functions return
@@ -170,6 +173,8 @@ class Calls:
         if home is None or depth > _DEEPEST:
             return None
         calls, cls = home
+        if calls.sets_flags:
+            return Passed.UNKNOWN  # its parameters may be frozen
         for method in sorted(called()):
             if f"{name}.{method}" in calls.scopes:
                 return calls.least(f"{name}.{method}")
@@ -178,10 +183,11 @@ class Calls:
 
     def least(self, qualname: str) -> Passed:
         """Return the least of what the returns of a method are; several tensors at once, or a cut, are unknown."""
-        if qualname in self._running:
-            return Passed.UNKNOWN
         function = self.scopes[qualname]
-        values = [node.value for node in within(function) if isinstance(node, ast.Return)]
+        returns = [node for node in within(function) if isinstance(node, ast.Return)]
+        if qualname in self._running or not set(returns).isdisjoint(unrecorded_in(function)):
+            return Passed.UNKNOWN
+        values = [node.value for node in returns]
         self._running.add(qualname)
         found = [self.scope(function).passed(one, (self.path, qualname)) for one in values if one is not None]
         self._running.remove(qualname)
@@ -222,6 +228,12 @@ class Calls:
 def called() -> frozenset[str]:
     """Return the names of the methods that a call of an object runs."""
     return frozenset({"__call__", *(framework(known).calls for known in frameworks())})
+
+
+def _sets_flag(node: ast.AST) -> bool:
+    """Check whether a part of a file may say that something is not trained."""
+    is_set = isinstance(node, ast.Attribute) and (isinstance(node.ctx, ast.Store) or node.attr.endswith("_"))
+    return is_set and isinstance(node, ast.Attribute) and node.attr.removesuffix("_") in flags()
 
 
 def _made_of(values: Sequence[ast.expr]) -> Iterator[str]:
