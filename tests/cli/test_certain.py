@@ -353,3 +353,22 @@ def test_what_a_function_of_the_file_makes_is_called_as_what_the_class_makes(lin
     (tree / "net.py").write_text(MAKER.format(cut=cut))
     out = lint("norm.py", "--output-format", "concise").out
     assert f"norm.py:12:9: {told}[IPL101]" in out
+
+
+@pytest.mark.parametrize("count", ["x.size(0)", "x.size(0) * x.dim()", "len(x)", "x.numel()"])
+def test_a_mean_over_sizes_is_one_number_and_so_a_loss(lint, tree, count):
+    (tree / "loss.py").write_text(
+        f"""\
+import torch
+from torch import nn
+
+
+class Root(nn.Module):
+    def forward(self, x, target):
+        distance = torch.sqrt(x - target)
+        distance -= 1
+        return distance.sum() / ({count})
+"""
+    )
+    (tree / "net.py").write_text("from loss import Root\n")
+    assert "loss.py:8:9: error[IPL101]" in lint("loss.py", "--output-format", "concise").out
