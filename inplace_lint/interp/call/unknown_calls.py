@@ -50,13 +50,7 @@ def unknown_call(
     )
     state.clock += 1
     site = frame.site(at)
-    kind = (
-        "array"
-        if interp.context.is_of_arrays(function)
-        else "input"
-        if known
-        else _kind(interp, state, function, arguments)
-    )
+    kind = "input" if known else _kind(interp, state, function, arguments)
     result = state.symbols.sym((origins.RESULT, function, site, state.clock), kind)
     optimizers.note_given(state, result, arguments)
     materialise.remember_history(
@@ -152,6 +146,8 @@ def _is_tensor(state: State, value: Value) -> bool:
 
 def _kind(interp: Interpreter, state: State, function: Value, arguments: Arguments) -> str:
     """Return the kind of what a method of an unknown value returns: a number from a shape or a search, or a size."""
+    if interp.context.is_of_arrays(function):
+        return "array"
     match state.symbols.key(function) if isinstance(function, Sym) else None:
         case (origins.ATTRIBUTE, int(owner), str(name)) if name in _SEARCHES or _is_shape(state.symbols.keys[owner]):
             return "number"
