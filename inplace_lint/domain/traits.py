@@ -287,6 +287,7 @@ NONE_BY_DEFAULT: Trait[SymId, bool] = Trait("is None by default", Owner.SYMBOL)
 DEFAULT: Trait[SymId, Const] = Trait("is by default", Owner.SYMBOL)
 OPTIONS: Trait[SymId, tuple[tuple[str, Const], ...]] = Trait("options of a parser", Owner.SYMBOL)
 NO_GRADIENT: Trait[SymId, bool] = Trait("has no gradient", Owner.SYMBOL)
+OF_TENSORS: Trait[SymId, bool] = Trait("has tensors as items", Owner.SYMBOL)
 REQUIRES_GRAD: Trait[SymId, bool] = Trait("was found to require grad", Owner.SYMBOL)
 
 # What augmented assignments made of an unknown value, each with the write that it was if that is a tensor.

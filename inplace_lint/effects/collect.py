@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct, field
 
+from inplace_lint.core.annotations import written
 from inplace_lint.effects import write_evidence
 from inplace_lint.effects.local_types import NO_TENSORS, Kinds
 from inplace_lint.effects.locality import is_own
@@ -139,7 +140,7 @@ class _Walk:
                 if kind is ast.Call:
                     self.called.update(write_evidence.run_at_once(node))  # type: ignore[arg-type]
                 elif kind in _ANNOTATED:
-                    self.called.update(_annotation(node))
+                    self.called.update(_annotation(node, waiting))
                 if kind in special:
                     write_evidence.note(node, self.words, self.binds, self.kinds)
                 if kind in _NESTED and node is not self.root and not self.later:
@@ -203,10 +204,15 @@ _ANNOTATED = {
 }
 
 
-def _annotation(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes of what annotates a parameter, a variable or the result of a function."""
-    annotation = getattr(node, _ANNOTATED[type(node)])
-    return ast.walk(annotation) if annotation is not None else iter(())
+def _annotation(node: ast.AST, waiting: list[ast.AST]) -> Iterator[ast.AST]:
+    """Yield the nodes of what annotates a parameter, a variable or the result of a function; a text as it is read."""
+    given = getattr(node, _ANNOTATED[type(node)])
+    annotation = written(given)
+    if annotation is None:
+        return iter(())
+    if annotation is not given:
+        waiting.append(annotation)
+    return ast.walk(annotation)
 
 
 # The fields of each node type that can hold nodes with names in them; filled as types are met.

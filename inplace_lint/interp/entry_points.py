@@ -212,6 +212,8 @@ def _run_class(interp: Interpreter, item: Definition) -> list[Found]:
         # Its arguments exist only on the paths of another entry point, which ran it: there are none to run it on here.
         return []
     made = construction.constructed(interp, frame, state, cls, PATHS_IN_CONSTRUCTOR if schedule.writes(item) else 1)
+    if item.slice in interp.context.coverage.beyond:
+        made = construction.beyond_defaults(interp, frame, state, cls) or made
     if not made:
         return []
     entry = _entry(interp, made[0][0], cls)
@@ -224,6 +226,7 @@ def _run_class(interp: Interpreter, item: Definition) -> list[Found]:
         found.extend(_run_method(interp, frame, made, cls, entry))
         if choice.is_default and not construction.completes(interp, interp.lookup(state, cls, entry)):
             beyond = construction.beyond_defaults(interp, frame, state, cls)
+            interp.context.coverage.beyond.update([item.slice] if beyond else [])
             found.extend(_run_method(interp, frame, beyond, cls, entry) if beyond else [])
         if choice.is_default and construction.is_worth_passing(interp, made[0][0], cls, item, entry):
             found.extend(_run_method(interp, frame, made, cls, entry, passed=True))

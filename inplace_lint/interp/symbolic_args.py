@@ -34,11 +34,11 @@ from inplace_lint.interp.expr import environment
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.module_scope import module_env
+from inplace_lint.interp.options import promises
 from inplace_lint.interp.options.coverage import Option
 from inplace_lint.interp.outcome import taken
 from inplace_lint.interp.pylib import dataclass_fields
 from inplace_lint.interp.transfer import materialise
-from inplace_lint.ir import hints
 from inplace_lint.ir import nodes as ir
 from inplace_lint.ir.walk import walk
 
@@ -160,8 +160,10 @@ def _input(
     value = _first(interp, state, function, param, default, none_is_open, kind)
     if optional := default == NONE and isinstance(value, Sym):
         state.set_trait(traits.NONE_BY_DEFAULT, number, True)
-    if isinstance(value, Sym) and hints.holds_numbers(param.annotation):
+    if isinstance(value, Sym) and promises.holds_numbers(param.annotation):
         state.set_trait(traits.NO_GRADIENT, value.id, True)
+    if isinstance(value, Sym) and promises.holds_tensors(param.annotation):
+        state.set_trait(traits.OF_TENSORS, value.id, True)
     return interp.context.coverage.option(number, Option(param.name, value, kind, optional, promised))
 
 
@@ -179,7 +181,7 @@ def _first(
         return default
     if default == NONE and kind in {"number", "str", "flag"}:
         return NONE
-    optional = default == NONE or hints.beside_none(param.annotation) is not None
+    optional = default == NONE or promises.beside_none(param.annotation) is not None
     if kind == "tensor" and optional:
         kind = "input"
     if not kind and default is None:
@@ -194,14 +196,16 @@ def _first(
 
 
 def _is_empty(state: State, default: Value) -> bool:
-    """Check whether a default is a list or tuple without items, which stands for those that whoever calls passes."""
+    """Check whether a default is a list, tuple or tensor without items: it stands for what whoever calls passes."""
+    if (tensor := state.tensor(default)) is not None:
+        return 0 in (tensor.sizes or ())
     inner = default if isinstance(default, Tuple) else state.object(default)
     return isinstance(inner, Tuple | ListObject) and inner.exact and not inner.items
 
 
 def _kind(interp: Interpreter, state: State, function: ir.Function, param: ir.Param) -> str:
     """Return the kind that an annotation promises; what the program calls `Path` itself may be anything."""
-    kind = hints.kind_of(param.annotation)
+    kind = promises.kind_of(param.annotation)
     if kind and isinstance(param.annotation, ir.Name):
         known = environment.find(interp, state, function.slice.path, param.annotation.id)
         return "" if isinstance(known, ClassValue) else kind
@@ -309,7 +313,7 @@ def _promised(interp: Interpreter, state: State, function: ir.Function, param: i
     asked = [(function, param)]
     found: list[ClassValue] = []
     for passed, one in asked:
-        name = hints.named(one.annotation)
+        name = promises.named(one.annotation)
         cls = environment.find(interp, state, passed.slice.path, name) if name else None
         if isinstance(cls, ClassValue):
             found.append(cls)

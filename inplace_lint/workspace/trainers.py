@@ -174,10 +174,10 @@ class Trainers:
 
     def _uses_class(self, start: Target) -> bool:
         """Check whether a module uses a class, or code that asks for a gradient; both directly or through others."""
-        seen, waiting = {start}, [start]
+        seen, waiting, makers = {start}, [start], set[Target]()
         while waiting and len(seen) < _MOST:
             path, name = waiting.pop()
-            is_class = any(item.kind == "class" for item in self._items(path, name))
+            is_class = (path, name) in makers or any(item.kind == "class" for item in self._items(path, name))
             for user_path, item, user in self._users(path, name):
                 if self._evaluation.uses(start[0], user_path, user.name, name):
                     continue
@@ -186,6 +186,7 @@ class Trainers:
                 if asks(user) or (is_module(item) and (is_class or user.name != "__init__")):
                     return True
                 more = {(user_path, bound) for bound in ((item.name,) if item.name else item.binds)} - seen
+                makers |= more if is_class and self._parameters.is_maker(user_path, item.name, name) else set()
                 waiting.extend(more)
                 seen |= more
         return False

@@ -183,3 +183,192 @@ def test_what_is_only_handed_on_in_a_circle_says_nothing(lint, tree):
     (tree / "area.py").write_text(f"import torch\n\n\n{AREA}")
     (tree / "walk.py").write_text(RECURSIVE)
     assert lint("area.py", "--output-format", "concise").out.startswith("area.py:6:5: warning[IPL101]")
+
+
+BLOCKS = """\
+import torch
+from torch import nn
+
+from act import swish
+from other import Outer
+
+
+class Norm(nn.Module):
+    def forward(self, x):
+        return x / x.norm()
+
+
+class Block(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(size, size), nn.ReLU())
+
+    def forward(self, x):
+        return x + self.body(x)
+
+
+class Frozen(Block):
+    def forward(self, x):
+        return super().forward(x).detach()
+
+
+class Unrecorded(Block):
+    @torch.no_grad()
+    def forward(self, x):
+        return self.body(x)
+
+
+class Several(Block):
+    def forward(self, x):
+        return self.body(x), x > 0
+
+
+class Derived(Block):
+    pass
+
+
+class Net(nn.Module):
+    def __init__(self, cfg):
+        super().__init__()
+        self.layers = nn.ModuleList([{made} for size in cfg.sizes])
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return self.head(x, cfg=None)
+
+    def head(self, x, cfg):
+        if cfg.missing(x):
+            return None
+        return swish(x)
+"""
+OUTER = """\
+from torch import nn
+
+
+class Outer(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.proj = nn.Linear(size, size)
+
+    def forward(self, x, scale=1.0):
+        x = self.proj(x)
+        return x * scale
+"""
+ACT = """\
+import torch
+
+
+def swish(x):
+    y = torch.exp(x)
+    y += 1
+    return y
+"""
+COMPUTING = {
+    "a class of the file": "Block(size)",
+    "one that derives from it": "Derived(size)",
+    "an imported class": "Outer(size)",
+    "in a container": "nn.Sequential(Norm(), Block(size))",
+}
+OTHERS = {
+    "it hands on": "Norm()",
+    "it cuts the history": "Frozen(size)",
+    "it records no gradients": "Unrecorded(size)",
+    "it returns several": "Several(size)",
+    "one of two cuts the history": "nn.Sequential(Block(size), Frozen(size))",
+    "it is not known": "cfg.build(size)",
+}
+
+
+@pytest.mark.parametrize("made", COMPUTING.values(), ids=COMPUTING)
+def test_modules_of_the_project_compute_as_layers_do(lint, tree, made):
+    (tree / "act.py").write_text(ACT)
+    (tree / "other.py").write_text(OUTER)
+    (tree / "blocks.py").write_text(BLOCKS.format(made=made))
+    assert lint("act.py", "--output-format", "concise").out.startswith("act.py:6:5: error[IPL101]")
+
+
+def test_modules_that_may_be_frozen_compute_nothing(lint, tree):
+    (tree / "act.py").write_text(ACT)
+    (tree / "other.py").write_text(OUTER)
+    frozen = "\n\ndef freeze(net):\n    for param in net.parameters():\n        param.requires_grad = False\n"
+    (tree / "blocks.py").write_text(BLOCKS.format(made="Block(size)") + frozen)
+    assert "error[" not in lint("act.py", "--output-format", "concise").out
+
+
+@pytest.mark.parametrize("made", OTHERS.values(), ids=OTHERS)
+def test_modules_of_the_project_that_may_return_anything_compute_nothing(lint, tree, made):
+    (tree / "act.py").write_text(ACT)
+    (tree / "other.py").write_text(OUTER)
+    (tree / "blocks.py").write_text(BLOCKS.format(made=made))
+    assert "error[" not in lint("act.py", "--output-format", "concise").out
+
+
+NORM = """\
+import torch
+from torch import nn
+
+
+class Norm(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(size))
+
+    def forward(self, x):
+        mean = (x**2).mean()
+        x *= self.scale
+        return x / mean
+"""
+MAKER = """\
+from torch import nn
+
+from norm import Norm
+
+
+def make(kind, size):
+    if kind == "norm":
+        return Norm(size)
+    raise ValueError(kind)
+
+
+class Block(nn.Module):
+    def __init__(self, kind, size):
+        super().__init__()
+        self.norm = make(kind, size)
+        self.proj = nn.Linear(size, size)
+
+    def forward(self, x):
+        return self.head(self.proj(x), cfg=None)
+
+    def head(self, x, cfg):
+        if cfg.missing(x):
+            return None
+        return self.norm(x{cut})
+"""
+
+
+@pytest.mark.parametrize(("cut", "told"), [("", "error"), (".detach()", "warning")])
+def test_what_a_function_of_the_file_makes_is_called_as_what_the_class_makes(lint, tree, cut, told):
+    (tree / "norm.py").write_text(NORM)
+    (tree / "net.py").write_text(MAKER.format(cut=cut))
+    out = lint("norm.py", "--output-format", "concise").out
+    assert f"norm.py:12:9: {told}[IPL101]" in out
+
+
+@pytest.mark.parametrize("count", ["x.size(0)", "x.size(0) * x.dim()", "len(x)", "x.numel()"])
+def test_a_mean_over_sizes_is_one_number_and_so_a_loss(lint, tree, count):
+    (tree / "loss.py").write_text(
+        f"""\
+import torch
+from torch import nn
+
+
+class Root(nn.Module):
+    def forward(self, x, target):
+        distance = torch.sqrt(x - target)
+        distance -= 1
+        return distance.sum() / ({count})
+"""
+    )
+    (tree / "net.py").write_text("from loss import Root\n")
+    assert "loss.py:8:9: error[IPL101]" in lint("loss.py", "--output-format", "concise").out

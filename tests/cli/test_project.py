@@ -644,3 +644,49 @@ class Block(nn.Module):
 def _found(lint, path):
     """Return what a check of one file finds, as the report in JSON has it."""
     return json.loads(lint("check", path, "--output-format", "json", "--no-cache").out)
+
+
+WRITTEN = {
+    "a text": 'rope: "Rope"',
+    "beside None": 'rope: "Rope | None" = None',
+    "in Optional": 'rope: Optional["Rope"] = None',
+    "in all": 'rope: "Optional[Rope]" = None',
+}
+
+
+@pytest.mark.parametrize("param", WRITTEN.values(), ids=WRITTEN)
+def test_an_annotation_that_is_a_text_leads_to_its_class(lint, folder, param):
+    (folder / "rope.py").write_text(
+        """\
+import torch
+from torch import nn
+
+
+class Rope(nn.Module):
+    def forward(self, q):
+        even, odd = q.unbind(-1)
+        return torch.stack([even.mul_(2) - odd, odd], -1)
+"""
+    )
+    (folder / "attention.py").write_text(
+        f"""\
+from typing import Optional
+
+from torch import nn
+
+from rope import Rope
+
+
+class Attention(nn.Module):
+    def __init__(self, {param}):
+        super().__init__()
+        self.query = nn.Linear(4, 4)
+        self.rope = rope
+
+    def forward(self, x):
+        q = self.query(x)
+        return q if self.rope is None else self.rope(q)
+"""
+    )
+    found = _found(lint, "rope.py")
+    assert [(row["code"], row["severity"], row["location"]["row"]) for row in found] == [("IPL203", "error", 8)]

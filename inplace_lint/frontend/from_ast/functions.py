@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from inplace_lint.core.annotations import written
 from inplace_lint.frontend.from_ast import expressions, statements
 from inplace_lint.frontend.numbering import Numbering
 from inplace_lint.ir import nodes as ir
@@ -72,5 +73,5 @@ def _parameters(numbering: Numbering, node: ast.arguments) -> Iterator[ir.Param]
 
 def _parameter(numbering: Numbering, node: ast.arg, kind: str, default: ast.expr | None) -> ir.Param:
     at = numbering.at(node)
-    annotation = expressions.optional(numbering, node.annotation)
+    annotation = expressions.optional(numbering, written(node.annotation))
     return ir.Param(at, node.arg, kind, expressions.optional(numbering, default), annotation)

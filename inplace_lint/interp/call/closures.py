@@ -18,8 +18,8 @@ from inplace_lint.interp.frame import Arguments, Frame, Variable
 from inplace_lint.interp.fuel import COUNTED_RECURSION, DEPTH, RECURSION
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.module_scope import module_env
+from inplace_lint.interp.options import promises
 from inplace_lint.interp.outcome import taken
-from inplace_lint.ir import hints
 from inplace_lint.ir import nodes as ir
 
 _VAGUE = frozenset({"", "input"})
@@ -97,7 +97,7 @@ def _believe(interp: Interpreter, state: State, closure: Closure, values: dict[s
         if type(value) is not Sym or value.kind not in _VAGUE:
             continue
         if param.annotation is not None:
-            kind = hints.kind_of(param.annotation)
+            kind = promises.kind_of(param.annotation)
             if kind in _PLAIN:
                 values[param.name] = Sym(value.id, kind)
         elif param.default is not None and _is_setting(interp, state, closure, param, value):

@@ -21,6 +21,7 @@ from inplace_lint.interp.outcome import Results
 from inplace_lint.interp.pylib import command_line
 from inplace_lint.interp.transfer import index, materialise
 from inplace_lint.ir import nodes as ir
+from inplace_lint.knowledge.words import ValueKind
 
 _LEAVES = "an unknown call leaves what a module keeps as it is"
 
@@ -49,7 +50,7 @@ def unknown_call(
     )
     state.clock += 1
     site = frame.site(at)
-    kind = "array" if interp.context.is_of_arrays(function) else "input" if known else _kind(state, function)
+    kind = "input" if known else _kind(interp, state, function, arguments)
     result = state.symbols.sym((origins.RESULT, function, site, state.clock), kind)
     optimizers.note_given(state, result, arguments)
     materialise.remember_history(
@@ -143,18 +144,31 @@ def _is_tensor(state: State, value: Value) -> bool:
     return state.tensor(value) is not None or (isinstance(value, Sym) and value.kind in {"tensor", "input"})
 
 
-def _kind(state: State, function: Value) -> str:
-    """Return the kind of what a method of an unknown value returns: a number from a shape or a search."""
+def _kind(interp: Interpreter, state: State, function: Value, arguments: Arguments) -> str:
+    """Return the kind of what a method of an unknown value returns: a number from a shape or a search, or a size."""
+    if interp.context.is_of_arrays(function):
+        return "array"
     match state.symbols.key(function) if isinstance(function, Sym) else None:
         case (origins.ATTRIBUTE, int(owner), str(name)) if name in _SEARCHES or _is_shape(state.symbols.keys[owner]):
             return "number"
+        case (origins.ATTRIBUTE, _, str(name)):
+            return "number" if _measures(interp, name, is_given=bool(arguments.values)) else ""
         case _:
             return ""
+
+
+def _measures(interp: Interpreter, name: str, *, is_given: bool) -> bool:
+    """Check whether tensors have a method of a name that returns a size, or does so of an axis that is given."""
+    facts = interp.context.default()
+    forms = facts.forms(f"{facts.framework.tensor}.{name}")
+    kinds = {form.returns[-1].value if form.returns else ValueKind.UNKNOWN for form in forms}
+    return bool(kinds) and (kinds <= _SIZES if not is_given else not kinds.isdisjoint(_SIZES))
 
 
 def _is_shape(key: object) -> bool:
     return isinstance(key, tuple) and key[0] is origins.SHAPE
 
 
+_SIZES = frozenset({ValueKind.RANK, ValueKind.SIZE, ValueKind.COUNT})
 # Methods of Python's sequences and texts; tensors have none of them.
 _SEARCHES = frozenset({"index", "rindex", "find", "rfind", "count"})

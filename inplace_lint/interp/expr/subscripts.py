@@ -178,11 +178,8 @@ def kept_in(state: State, value: Sym) -> tuple[tuple[Value, Value], ...]:
 
 def unknown_item(state: State, value: Value, index: Value) -> Sym:
     """Return the item of an unknown value: the same one for the same index."""
-    kind = (
-        "tensor"
-        if opaque_modules.is_named_parameter(state, value) and index == Const(1)
-        else kind_of_item(state, value)
-    )
+    is_second = opaque_modules.is_named_parameter(state, value) and index == Const(1)
+    kind = "tensor" if is_second or _is_tensor_in(state, value, index) else kind_of_item(state, value)
     if kind == "number" and isinstance(index, SliceValue):
         kind = "sequence"
     return state.symbols.sym((origins.ITEM, value, index), kind)
@@ -195,6 +192,10 @@ def kind_of_item(state: State, value: Value) -> str:
     if opaque_modules.is_listed(state, value, "parameters"):
         return "tensor"
     return value.kind if isinstance(value, Sym) and value.kind in {"array", "input"} else ""
+
+
+def _is_tensor_in(state: State, value: Value, index: Value) -> bool:
+    return isinstance(value, Sym) and state.has_trait(traits.OF_TENSORS, value.id) and type(index) is not SliceValue
 
 
 def _is_shape(state: State, value: Value) -> bool:

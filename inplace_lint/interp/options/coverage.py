@@ -115,7 +115,8 @@ class Coverage(Struct):
     grad, `making` the last words of the calls that make parameters, `elsewhere` the sides in other files that make
     parameters, or an object of a class that `writes`. `uncalled` are the classes of other files that do, which no entry
     point called. `refusing`: a constructor that completed on no path runs once more, to find what refuses; `refused`
-    are the sides in other files that would not.
+    are the sides in other files that would not. `beyond` are the classes whose call completes on no path while what is
+    None by default is None.
     """
 
     path: str = ""
@@ -134,6 +135,7 @@ class Coverage(Struct):
     uncalled: frozenset[str] = frozenset()
     refusing: bool = False
     refused: set[Key] = field(default_factory=set)
+    beyond: set[Slice] = field(default_factory=set)
     options: dict[SymId, Option] = field(default_factory=dict)
     root: Slice | None = None
     inherited: frozenset[Slice] = frozenset()

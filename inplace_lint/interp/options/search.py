@@ -301,24 +301,25 @@ def _leading(interp: Interpreter, item: Definition) -> frozenset[str]:
     names = {name for name in file.named if file.summary(name).calls is not None} | file.used
     names |= interp.context.coverage.uncalled
     setting_up = set_up_methods(item)
-    for method in item.methods:
-        if method.makes and method.name in setting_up:
-            names |= method.sets  # one of these writes whenever it is called
+    making = (method.sets for method in item.methods if method.makes and method.name in setting_up)
+    made = frozenset[str]().union(*making)  # one of these writes whenever it is called
+    names |= made
     uses = {method.name: method.attributes for method in item.methods}
     names.update(
         method.name
         for method in item.methods
-        if any(other.writes and other.name in reachable({method.name}, uses) for other in item.methods)
+        if any(_may_write(other, made) and other.name in reachable({method.name}, uses) for other in item.methods)
     )
     return frozenset(names) - {item.name, "__init__"}
 
 
-def _sides(body: Sequence[ir.Stmt], leading: frozenset[str], kept: frozenset[str], *, goes_on: bool) -> _Sides:
-    """
-    Return the sides of conditions in statements, and the attributes that each sets.
+def _may_write(method: Definition, made: frozenset[str]) -> bool:
+    """Return whether a method writes, or calls one of some attributes."""
+    return method.writes or any(call.rpartition(".")[2] in made for call in method.calls if made)
 
-    `kept` are the lists that are filled around them; `goes_on`: to what may write.
-    """
+
+def _sides(body: Sequence[ir.Stmt], leading: frozenset[str], kept: frozenset[str], *, goes_on: bool) -> _Sides:
+    """Return the sides of conditions in statements, with what each sets; `kept` lists are filled, it `goes_on`."""
     following = [goes_on]
     for node in reversed(body):
         following.append(following[-1] or _leads((node,), leading))

@@ -22,11 +22,10 @@ the function.
 from __future__ import annotations
 
 import ast
-import builtins
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache, cached_property, partial
-from typing import NamedTuple, TypeGuard
+from collections.abc import Iterable
+from functools import cache
+from typing import TypeGuard
 
 from msgspec import Struct
 
@@ -34,40 +33,19 @@ from inplace_lint.core.remembered import remembered
 from inplace_lint.knowledge.facts import framework, frameworks
 from inplace_lint.workspace.evaluation import MOST, Evaluation, Trees
 from inplace_lint.workspace.import_graph import Graph
+from inplace_lint.workspace.training.calls import Calls, Place, called
 from inplace_lint.workspace.training.fields import Stored, Stores
-from inplace_lint.workspace.training.functions import Function, functions_in, within
-from inplace_lint.workspace.training.holders import called_word, items_of, makes_layer, parts_of
+from inplace_lint.workspace.training.functions import Function, functions_in
 from inplace_lint.workspace.training.passed import (
-    Bound,
     Handed,
     Passed,
-    is_dropped,
     is_step,
-    settings_of,
 )
-from inplace_lint.workspace.training.uses import imports_of, last_word
+from inplace_lint.workspace.training.uses import last_word
 
 _MOST = 60  # files that import a function, which are parsed; one that more of them do is used for many things
 _FIELD = ""  # in place of a function: what is asked for is stored under a key
 _Part = tuple[str, str, str]  # the path of a file, a function or method by its qualified name, a parameter
-
-
-class _Place(NamedTuple):
-    """
-    A parameter of a function: its position among those that a call passes; None for one that is passed by name only.
-
-    `word` is the last name of what is called, `makes` whether that is a class whose objects are.
-    """
-
-    word: str
-    makes: bool
-    position: int | None
-    param: str
-
-    @property
-    def is_side(self) -> bool:
-        """Whether it comes after the first argument of a call of a module's object."""
-        return self.makes and self.position != 0
 
 
 class Parameters(Struct, dict=True):
@@ -95,6 +73,10 @@ class Parameters(Struct, dict=True):
     def is_computed(self, part: _Part) -> bool:
         """Check whether some call passes what a layer that has parameters computes, with its history."""
         return Passed.COMPUTED in self._kinds(part, "")
+
+    def is_maker(self, path: str, function: str, name: str) -> bool:
+        """Check whether a function of a file returns an object of a class, or what a function of this name returns."""
+        return name in self._calls(path).returned_by(function)
 
     @remembered
     def is_left_out(self, part: _Part) -> bool:
@@ -158,7 +140,7 @@ class Parameters(Struct, dict=True):
         path, qualname, param = part
         owner, _, name = qualname.rpartition(".")
         bases = next((cls.bases for cls in ast.walk(self._tree(path)) if _is_class(cls, owner)), [])
-        if not started and name in _called() and not _whole().isdisjoint(map(last_word, bases)):
+        if not started and name in called() and not _whole().isdisjoint(map(last_word, bases)):
             return Passed.DATA
         function = None if started else _find(self._tree(path), qualname)
         if function is not None and is_step(function, param):
@@ -180,7 +162,7 @@ class Parameters(Struct, dict=True):
         return not started or (function is not None and self._calls(path).scope(function).is_carried(param))
 
     @remembered
-    def _place(self, part: _Part) -> _Place | None:
+    def _place(self, part: _Part) -> Place | None:
         path, qualname, param = part
         owner, _, name = qualname.rpartition(".")
         function = _find(self._tree(path), qualname)
@@ -188,11 +170,11 @@ class Parameters(Struct, dict=True):
             return None
         names = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
         is_bound = bool(owner) and "staticmethod" not in map(last_word, function.decorator_list)
-        names, makes = names[is_bound:], is_bound and name in _called()
+        names, makes = names[is_bound:], is_bound and name in called()
         position = names.index(param) if param in names else None
         if position is None and param not in {argument.arg for argument in function.args.kwonlyargs}:
             return None
-        return _Place(owner if makes or name == "__init__" else name, makes, position, param)
+        return Place(owner if makes or name == "__init__" else name, makes, position, param)
 
     @remembered
     def _passed(self, part: _Part) -> tuple[Handed, ...]:
@@ -211,14 +193,14 @@ class Parameters(Struct, dict=True):
         paths = [path, *(user for user, known in users.items() if not known.isdisjoint({owner or name, "", "*"}))]
         return paths if len(paths) <= _MOST else []
 
-    def _evaluates(self, path: str, handed: Handed, place: _Place) -> bool:
+    def _evaluates(self, path: str, handed: Handed, place: Place) -> bool:
         """Check whether a function that passes something does so in evaluation only."""
         file, qualname = handed.within
         return not place.makes and self.evaluation.uses(path, file, qualname.rpartition(".")[2], place.word)
 
     @remembered
-    def _calls(self, path: str) -> _Calls:
-        return _Calls(path, self._tree(path), self._imported)
+    def _calls(self, path: str) -> Calls:
+        return Calls(path, self._tree(path), self._imported, self._class)
 
     @remembered
     def _imported(self, path: str, name: str) -> Handed | None:
@@ -226,18 +208,18 @@ class Parameters(Struct, dict=True):
         homes = [file for file in self.graph.mentioning(path, f"def {name}") if name in self._calls(file).scopes]
         return self._calls(homes[0]).returned(name) if len(homes) == 1 else None
 
+    @remembered
+    def _class(self, path: str, name: str) -> tuple[Calls, ast.ClassDef] | None:
+        """Return a class that a file has or imports, if it is the only one of its name, and the calls of its file."""
+        homes = [file for file in self.graph.mentioning(path, f"class {name}") if name in self._calls(file).classes]
+        return (self._calls(homes[0]), self._calls(homes[0]).classes[name]) if len(homes) == 1 else None
+
     def _tree(self, path: str) -> ast.Module:
         return self.trees.of(path) or ast.Module([], [])
 
 
 def _is_untrained(found: Iterable[Passed]) -> bool:
     return max(found, default=Passed.UNKNOWN) < Passed.TRAINED
-
-
-@cache
-def _called() -> frozenset[str]:
-    """Return the names of the methods that a call of an object runs."""
-    return frozenset({"__call__", *(framework(known).calls for known in frameworks())})
 
 
 @cache
@@ -254,121 +236,6 @@ def _find(tree: ast.Module, qualname: str) -> Function | None:
     return next((node for name, node in functions_in(tree) if name == qualname), None)
 
 
-class _Calls:
-    """
-    The calls of a file by the last name of what is called, with the scope of each.
-
-    `made` are the names that hold what a call returned, alone or among others; `items` those of a loop over others,
-    `layers` those that hold layers with parameters.
-    """
-
-    def __init__(self, path: str, tree: ast.Module, imported: Callable[[str, str], Handed | None]) -> None:
-        self.path, self._imported = path, imported
-        self.imports = imports_of(tree)
-        self.functions = _functions(tree, self.imports)
-        self.settings = dict(settings_of(tree))
-        self.scopes = dict(functions_in(tree))
-        self.names: dict[ast.AST, str] = {node: name for name, node in self.scopes.items()}
-        self.calls: dict[str, list[tuple[ast.AST, ast.Call]]] = {}
-        self.made: dict[str, set[str]] = {}
-        self.layers: set[str] = set()
-        self.items: dict[str, set[str]] = {}
-        self._bound: dict[ast.AST, Bound] = {}
-        self._running: set[str] = set()
-        for scope in (tree, *(node for node in ast.walk(tree) if isinstance(node, Function))):
-            for node in within(scope):
-                self._visit(scope, node)
-
-    def _visit(self, scope: ast.AST, node: ast.AST) -> None:
-        match node:
-            case ast.Call(function, arguments):
-                self.calls.setdefault(called_word(function), []).append((scope, node))
-                if isinstance(function, ast.Attribute) and function.attr in {"append", "add_module"}:
-                    self._make([function.value], arguments)
-            case ast.Assign(targets, value):
-                self._make(targets, [value])
-            case ast.For(target, iterable) | ast.comprehension(target, iterable):
-                for of, name in items_of(iterable, target):
-                    self.items.setdefault(of, set()).add(name)
-            case _:
-                pass
-
-    def _make(self, targets: Sequence[ast.expr], values: Sequence[ast.expr]) -> None:
-        """Note that targets hold what the calls in some values return: modules, or lists of them."""
-        names = {last_word(target) for target in targets} - {""}
-        if makes_layer(values):
-            self.layers |= names
-        for part in (inner for value in values for inner in parts_of(value)):
-            known = self.made if isinstance(part, ast.Call) else self.items
-            known.setdefault(called_word(part), set()).update(names)
-
-    def passed(self, path: str, place: _Place) -> Iterator[Handed]:
-        """Yield what the calls of a function pass for a parameter, or those of the objects that a class makes."""
-        for scope, call in self.of(place):
-            value = _argument(call, place)
-            if value is not None:
-                handed = self.scope(scope).passed(value, (path, self.names.get(scope, "")))
-                yield handed._replace(cut=handed.cut or is_dropped(scope, call))
-
-    def of(self, place: _Place) -> Iterator[tuple[ast.AST, ast.Call]]:
-        """Yield the calls of a function, or of the objects that a class makes, each with the scope that it is in."""
-        for name in sorted(self._holders(place.word)) if place.makes else (place.word,):
-            yield from self.calls.get(name, ())
-
-    def _holders(self, word: str) -> set[str]:
-        """Return the names that hold what a class made, and those of loops over what holds it."""
-        found = set(self.made.get(word, ()))
-        waiting = [*found]
-        while waiting:
-            more = self.items.get(waiting.pop(), set()) - found
-            found |= more
-            waiting.extend(more)
-        return found
-
-    @cached_property
-    def _of_layers(self) -> frozenset[str]:
-        return frozenset(self.layers).union(*(self.items.get(name, ()) for name in self.layers))  # and loops over them
-
-    def scope(self, scope: ast.AST) -> Bound:
-        """Return the variables of a function."""
-        if scope not in self._bound:
-            names = (self.functions, self.settings.get(scope, frozenset()), self.imports)
-            returned = partial(self._called, self.names.get(scope, "").rpartition(".")[0])
-            self._bound[scope] = Bound(scope, *names, returned, self._of_layers)
-        return self._bound[scope]
-
-    def _called(self, owner: str, name: str, own: bool) -> Handed | None:
-        """Return what a function of a name returns, or the method of the class `owner`, where its code is known."""
-        whole = f"{owner}.{name}" if own else name
-        if whole in self.scopes:
-            return self.returned(whole)
-        return self._imported(self.path, name) if name in self.imports and not own else None
-
-    @remembered
-    def returned(self, qualname: str) -> Handed | None:
-        """Return what a function or method of the file returns; None for a generator, and what runs it again."""
-        function = self.scopes[qualname]
-        nodes = [*within(function)]
-        if qualname in self._running or any(isinstance(node, ast.Yield | ast.YieldFrom) for node in nodes):
-            return None
-        values = [node.value for node in nodes if isinstance(node, ast.Return) and node.value is not None]
-        self._running.add(qualname)
-        found = self.scope(function).passed(ast.Tuple(values), (self.path, qualname))
-        self._running.remove(qualname)
-        return found
-
-
-def _argument(call: ast.Call, place: _Place) -> ast.expr | None:
-    """Return what a call passes for a parameter; None where that is not written there."""
-    named = next((one.value for one in call.keywords if one.arg == place.param), None)
-    if named is not None or place.position is None:
-        return named
-    before = call.args[: place.position + 1]
-    if len(before) <= place.position or any(isinstance(one, ast.Starred) for one in before):
-        return None
-    return before[place.position]
-
-
 def _optional(function: Function) -> frozenset[str]:
     """Return the parameters of a function that have a default."""
     plain = [*function.args.posonlyargs, *function.args.args]
@@ -381,9 +248,3 @@ def _optional(function: Function) -> frozenset[str]:
 def _is_open(call: ast.Call) -> bool:
     """Check whether a call passes what a list or a mapping has, which may be anything."""
     return any(isinstance(one, ast.Starred) for one in call.args) or any(one.arg is None for one in call.keywords)
-
-
-def _functions(tree: ast.Module, imports: Iterable[str]) -> frozenset[str]:
-    """Return the names of functions of a file, of what it imports and of Python's own functions: no layer is one."""
-    own = (node.name for node in ast.walk(tree) if isinstance(node, Function))
-    return frozenset((*dir(builtins), *imports, *own))

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from enum import IntEnum
 from functools import cache
 from typing import NamedTuple
@@ -59,9 +58,9 @@ class Bound:
     """
     The variables of a function, with the expressions that they are bound to, or that are put into them.
 
-    `settings` are attributes of `self`; `imports` the whole names of what the file imports, `layers` the names of what
-    holds layers that have parameters. `returned` says what a function returns that is called by a name, or as a method
-    of `self`, where its code is known.
+    `settings` are attributes of `self`; `imports` the whole names of what the file imports; `computes` tells whether a
+    name holds layers that have parameters. `returned` says what a function returns that is called by a name, or as a
+    method of `self`, where its code is known.
     """
 
     def __init__(
@@ -71,10 +70,10 @@ class Bound:
         settings: frozenset[str],
         imports: Mapping[str, str],
         returned: Callable[[str, bool], Handed | None],
-        layers: AbstractSet[str] = frozenset(),
+        computes: Callable[[str], bool],
     ) -> None:
         self.functions, self.settings, self.imports, self.returned = functions, settings, imports, returned
-        self.layers = layers
+        self.computes = computes
         self._asked: set[str] = set()
         self._handed: set[str] = set()
         self._fields: set[str] = set()
@@ -222,7 +221,7 @@ class Bound:
     def _called(self, function: ast.expr, arguments: Sequence[ast.expr], depth: int) -> Passed:
         cut = self._cut
         kind = self._result(function, arguments, depth)
-        if kind is Passed.COMPUTED and called_word(function) in self.layers:
+        if kind is Passed.COMPUTED and self.computes(called_word(function)):
             self._cut = cut  # it has a history, whatever the layer is given
         return kind
 
@@ -234,7 +233,7 @@ class Bound:
         root = function
         while isinstance(root, ast.Attribute | ast.Subscript):
             root = root.value
-        layer = Passed.COMPUTED if called_word(function) in self.layers else Passed.TRAINED
+        layer = Passed.COMPUTED if self.computes(called_word(function)) else Passed.TRAINED
         match function:
             case ast.Attribute(value, name) if not (isinstance(root, ast.Name) and root.id in self.functions):
                 of = self._kind(value, depth + 1)

@@ -1,6 +1,12 @@
-"""Type hints: what an annotation says by its words alone: the kind of a value, None beside it, the name of a class."""
+"""
+What the annotation of a parameter promises: a kind of value, a class, a container of numbers or of tensors.
+
+    def forward(self, x: Tensor, sizes: Sequence[int], feats: dict[str, Tensor], rope: Rope | None = None): ...
+"""
 
 from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
 
 from inplace_lint.ir import nodes as ir
 
@@ -32,6 +38,16 @@ _KINDS = {
 }
 
 
+def named(annotation: ir.Expr | None) -> str:
+    """Return the name that an annotation is, beside None, or that is written in it as a text."""
+    inner = beside_none(annotation)
+    match annotation if inner is None else inner:
+        case ir.Name(_, name) | ir.Const(str() as name):
+            return name
+        case _:
+            return ""
+
+
 def kind_of(annotation: ir.Expr | None) -> str:
     """Return the kind of value that an annotation names; empty if it is none of those known."""
     inner = beside_none(annotation)
@@ -49,14 +65,25 @@ def kind_of(annotation: ir.Expr | None) -> str:
 
 def holds_numbers(annotation: ir.Expr | None) -> bool:
     """Check whether an annotation names a container of numbers, such as `Sequence[int]`: its items have no gradient."""
+    kinds = _kinds_of_items(annotation)
+    return bool(kinds) and kinds <= {"number", "flag"}
+
+
+def holds_tensors(annotation: ir.Expr | None) -> bool:
+    """Check whether an annotation names a container of tensors, such as `dict[str, Tensor]`."""
+    kinds = _kinds_of_items(annotation)
+    return "tensor" in kinds and kinds <= {"tensor", "str"}
+
+
+def _kinds_of_items(annotation: ir.Expr | None) -> AbstractSet[str]:
+    """Return the kinds of what the container has that an annotation names, keys among them; none for anything else."""
     inner = beside_none(annotation)
     match annotation if inner is None else inner:
         case ir.Subscript(_, outer, index) if kind_of(outer) == "sequence":
             items = index.items if isinstance(index, ir.Sequence) else (index,)
-            kinds = {kind_of(item) for item in items if not (isinstance(item, ir.Const) and item.value is ...)}
-            return bool(kinds) and kinds <= {"number", "flag"}
+            return {kind_of(item) for item in items if not (isinstance(item, ir.Const) and item.value is ...)}
         case _:
-            return False
+            return frozenset()
 
 
 def beside_none(annotation: ir.Expr | None) -> ir.Expr | None:
@@ -68,13 +95,3 @@ def beside_none(annotation: ir.Expr | None) -> ir.Expr | None:
             return inner
         case _:
             return None
-
-
-def named(annotation: ir.Expr | None) -> str:
-    """Return the name that an annotation is, beside None, or that is written in it as a text; empty for none."""
-    inner = beside_none(annotation)
-    match annotation if inner is None else inner:
-        case ir.Name(_, name) | ir.Const(str() as name):
-            return name
-        case _:
-            return ""
