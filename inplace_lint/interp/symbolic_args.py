@@ -164,7 +164,8 @@ def _input(
         state.set_trait(traits.NO_GRADIENT, value.id, True)
     if isinstance(value, Sym) and promises.holds_tensors(param.annotation):
         state.set_trait(traits.OF_TENSORS, value.id, True)
-    return interp.context.coverage.option(number, Option(param.name, value, kind, optional, promised))
+    base = _class(interp, state, function, promises.class_named(param.annotation))
+    return interp.context.coverage.option(number, Option(param.name, value, kind, optional, promised, base))
 
 
 def _first(
@@ -207,8 +208,7 @@ def _kind(interp: Interpreter, state: State, function: ir.Function, param: ir.Pa
     """Return the kind that an annotation promises; what the program calls `Path` itself may be anything."""
     kind = promises.kind_of(param.annotation)
     if kind and isinstance(param.annotation, ir.Name):
-        known = environment.find(interp, state, function.slice.path, param.annotation.id)
-        return "" if isinstance(known, ClassValue) else kind
+        return "" if _class(interp, state, function, param.annotation.id) else kind
     return kind
 
 
@@ -313,13 +313,17 @@ def _promised(interp: Interpreter, state: State, function: ir.Function, param: i
     asked = [(function, param)]
     found: list[ClassValue] = []
     for passed, one in asked:
-        name = promises.named(one.annotation)
-        cls = environment.find(interp, state, passed.slice.path, name) if name else None
-        if isinstance(cls, ClassValue):
+        if (cls := _class(interp, state, passed, promises.named(one.annotation))) is not None:
             found.append(cls)
         elif one.annotation is None and passed.qualname == _INIT and len(asked) <= _MOST_CONSTRUCTORS:
             asked.extend(_receivers(interp, state, passed, one.name))
     return max(found, key=lambda cls: len(interp.context.mro(cls)), default=None)
+
+
+def _class(interp: Interpreter, state: State, function: ir.Function, name: str) -> ClassValue | None:
+    """Return the class of the program that a name means in the module of a function; None for anything else."""
+    cls = environment.find(interp, state, function.slice.path, name) if name else None
+    return cls if isinstance(cls, ClassValue) else None
 
 
 def _receivers(

@@ -44,7 +44,7 @@ class Option(Struct, frozen=True):
     A parameter of an entry point: its name, what it is first run on and the kind that the annotation promises.
 
     `optional`: it may be passed or not, and is None by default. `cls` is the class of the program that an annotation
-    promises for what is None by default.
+    promises for what is None by default, `base` the one from which the argument derives where that is a class itself.
     """
 
     name: str
@@ -52,6 +52,7 @@ class Option(Struct, frozen=True):
     kind: str
     optional: bool = False
     cls: ClassValue | None = None
+    base: ClassValue | None = None
 
 
 class Choice(Struct, frozen=True):
@@ -173,7 +174,7 @@ class Coverage(Struct):
         given = [(self.options[number].name, value) for number, value in self.choice.options]
         passed = (number for number, cls in self.choice.instances if cls == self.options[number].cls)
         return (
-            *(f"{name}={value.value!r}" if isinstance(value, Const) else f"{name}=..." for name, value in given),
+            *(f"{name}={_spelled(value)}" for name, value in given),
             *(f"{self.options[number].name}=..." for number in passed),
         )
 
@@ -292,6 +293,17 @@ class Coverage(Struct):
         if self.choice.is_default:
             return self.root != known.root  # inner entry points come later, and cost less
         return self.root == known.root and self.method != known.method  # now from further outside
+
+
+def _spelled(value: Value) -> str:
+    """Return an argument as it is passed."""
+    match value:
+        case Const():
+            return repr(value.value)
+        case ClassValue():
+            return value.name
+        case _:
+            return "..."
 
 
 def _refuses(node: Conditional, side: bool) -> bool:

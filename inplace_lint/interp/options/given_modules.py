@@ -9,6 +9,9 @@ Arguments that are modules: what a file trains where nobody in it says on what, 
 
     class Attention(nn.Module):
         def __init__(self, dim, rope: Rope | None = None):      # is run once more on a `Rope`
+
+    class Block(nn.Module):
+        def __init__(self, dim, norm: type[Norm]):              # and this on the classes that derive from `Norm`
 """
 
 from __future__ import annotations
@@ -26,6 +29,8 @@ from inplace_lint.ir import nodes as ir
 from inplace_lint.ir.walk import walk
 from inplace_lint.workspace import trainers
 
+_MOST_CLASSES = 3
+
 
 def optional(interp: Interpreter, item: Definition) -> list[Choice]:
     """Return what to run an entry point on that may be passed a module, of a class whose call leads to a write."""
@@ -38,6 +43,28 @@ def optional(interp: Interpreter, item: Definition) -> list[Choice]:
             case _:
                 pass
     return found
+
+
+def classes(interp: Interpreter, item: Definition) -> list[Choice]:
+    """Return what to run an entry point on that may be passed a class: those of the file that derive as it says."""
+    functions = {item.slice, *(method.slice for method in item.methods)}
+    found: list[Choice] = []
+    for number, option in interp.context.coverage.options.items():
+        match interp.context.symbols.keys[number], option.base:
+            case (origins.PARAMETER, _, _, owner), ClassValue() as base if owner in functions:
+                found.extend(Choice(options=((number, cls),)) for cls in _derived(interp, base)[:_MOST_CLASSES])
+            case _:
+                pass
+    return found
+
+
+def _derived(interp: Interpreter, base: ClassValue) -> list[ClassValue]:
+    """Return the classes of the file that derive from a class; the class itself where none does."""
+    state, path = interp.context.base, interp.context.path
+    names = [name for name, one in interp.context.file_effects().named.items() if one.kind == "class"]
+    values = [] if state is None else [environment.module_variable(interp, state, path, name) for name in names]
+    known = [value for value in values if isinstance(value, ClassValue)]
+    return [cls for cls in known if cls is not base and base in interp.context.mro(cls)] or [base]
 
 
 def _leads(interp: Interpreter, cls: ClassValue) -> bool:

@@ -48,6 +48,16 @@ def named(annotation: ir.Expr | None) -> str:
             return ""
 
 
+def class_named(annotation: ir.Expr | None) -> str:
+    """Return the name of the class from which an argument derives that is a class: `type[Norm]`; empty for others."""
+    inner = beside_none(annotation)
+    match annotation if inner is None else inner:
+        case ir.Subscript(_, ir.Name(_, "type" | "Type") | ir.Attr(_, _, "Type"), index):
+            return named(index)
+        case _:
+            return ""
+
+
 def kind_of(annotation: ir.Expr | None) -> str:
     """Return the kind of value that an annotation names; empty if it is none of those known."""
     inner = beside_none(annotation)

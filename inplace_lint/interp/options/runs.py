@@ -124,7 +124,8 @@ def _further(
         found.extend(named(interp, item, run(item)))
         calls = counters["framework_calls"] - before
     found.extend(_run_choices(interp, item, order, run, calls))
-    for choice in (*given_modules.choices(interp, item), *given_modules.optional(interp, item)):
+    given = (given_modules.choices, given_modules.optional, given_modules.classes)
+    for choice in (choice for choices in given for choice in choices(interp, item)):
         interp.context.coverage.choice = choice
         found.extend(named(interp, item, run(item)))
     interp.context.coverage.choice = Choice()
