@@ -36,7 +36,8 @@ def test_functions_are_not_compared_with_all_others(tmp_path):
         return time.process_time() - started
 
     seconds(100)  # which imports the engine
-    assert seconds(2400) < 7 * seconds(600)
+    few, many = (min(seconds(count) for _ in range(3)) for count in (300, 1200))  # other processes make one slower
+    assert many < 7 * few
 
 
 def test_the_next_file_does_not_weigh_all_that_were_read(tmp_path, monkeypatch):

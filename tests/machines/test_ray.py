@@ -229,7 +229,7 @@ def test_leaving_early_ends_what_runs(cluster):
 def test_an_interrupted_fleet_goes_on_where_it_was(lint, project, joined):
     shutil.copytree(project / "pkg", project / "own" / "pkg")
     big = "import torch\n" + "".join(
-        f"def f{at}(x):\n    x = x.exp()\n    x += {at}\n    return x\n" for at in range(120)
+        f"def f{at}(x):\n    x = x.exp()\n    x += {at}\n    return x\n" for at in range(40)
     )
     for number in range(6):
         (project / f"big{number}").mkdir()
@@ -348,7 +348,7 @@ def _begun(project, cluster, files=60, functions=300):
 
 @real
 def test_a_node_of_a_cluster_that_dies_costs_no_finding(project, attached, lint):
-    run = _begun(project, attached, files=12, functions=150)
+    run = _begun(project, attached, files=12, functions=80)
     (other,) = attached.worker_nodes
     attached.remove_node(other, allow_graceful=False)
     out, told = run.communicate(timeout=300)
