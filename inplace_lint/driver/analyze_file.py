@@ -30,6 +30,7 @@ from inplace_lint.interp.checkers.alias_query import AliasQuery
 from inplace_lint.interp.checkers.opportunities import Opportunities
 from inplace_lint.interp.context import Context, Observer
 from inplace_lint.interp.found import Found
+from inplace_lint.ir.nodes import ImportFrom, ImportName
 from inplace_lint.knowledge import facts
 from inplace_lint.knowledge.own import OwnFact, written
 from inplace_lint.rules import RULES
@@ -112,7 +113,8 @@ def check_file(
     known = {name: facts.tables(name, options.version(name), options.own) for name in facts.frameworks()}
     read, outlined = _read(path, source, project, options)
     clock.lap("outline")
-    used, project = _frameworks(outlined, known), project or alone()
+    project = project or alone()
+    used = _frameworks(outlined, known, _through_stars(path, outlined, project))
     if not used:
         return FileResult(seconds=clock.seconds)
     main = read or Module(path, source, outlined)
@@ -186,12 +188,32 @@ def _outline(path: str, source: str, names: tuple[str, ...]) -> Outline:
         return outline_of(path, source, code, names)
 
 
-def _frameworks(outlined: Outline, known: Mapping[str, facts.Facts]) -> dict[str, facts.Facts]:
-    mentioned = [
-        name
-        for name, entry in known.items()
-        if any(package in outlined.mentions for package in entry.framework.packages)
-    ]
+def _through_stars(path: str, outlined: Outline, project: Project) -> frozenset[str]:
+    """Return the packages that files mention of which a file imports all names, where it mentions none itself."""
+    found: set[str] = set()
+    seen = {path}
+    waiting = [] if outlined.mentions else [(path, node) for node in outlined.imports if _is_star(node)]
+    while waiting:
+        importer, node = waiting.pop()
+        target = project.resolve(importer, node.module, node.level) if isinstance(node, ImportFrom) else None
+        module = project.module(target) if target is not None and target not in seen else None
+        if target is not None and module is not None:
+            seen.add(target)
+            found.update(module.outline.mentions if module.mentions else ())
+            waiting.extend((target, star) for star in module.stars)
+    return frozenset(found)
+
+
+def _is_star(node: ImportName | ImportFrom) -> bool:
+    return isinstance(node, ImportFrom) and any(name == "*" for name, _ in node.names)
+
+
+def _frameworks(
+    outlined: Outline, known: Mapping[str, facts.Facts], imported: frozenset[str]
+) -> dict[str, facts.Facts]:
+    """Return the facts of the frameworks that a file mentions or has from others, those that it imports first."""
+    mentions = imported.union(outlined.mentions)
+    mentioned = [name for name, entry in known.items() if not mentions.isdisjoint(entry.framework.packages)]
     first = [name for name in mentioned if _imported_first(outlined, known[name])]
     return {name: known[name] for name in sorted(mentioned, key=lambda name: name not in first)}
 

@@ -280,8 +280,12 @@ def _take_over(path: Path, like: os.stat_result | None) -> None:
 
 
 def mentions(data: bytes, names: Sequence[str]) -> bool:
-    """Return whether any of the names occurs in the bytes: a check that saves parsing most files."""
-    return any(name.encode() in data for name in names)
+    """
+    Return whether any of the names occurs in the bytes: a check that saves parsing most files.
+
+    What imports all names of another file may have them from there.
+    """
+    return any(name.encode() in data for name in names) or b"import *" in data
 
 
 def _walk(search: _Search, folder: Path, layers: tuple[_Layer, ...]) -> None:

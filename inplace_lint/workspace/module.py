@@ -215,9 +215,9 @@ class Module(Struct):
 
     @property
     def mentions(self) -> bool:
-        """Whether the file names a framework."""
+        """Whether the file names a framework, or imports all names of another file, which may do so."""
         self.asked.add(self.path, Question.MENTIONS)
-        return bool(self.outline.mentions)
+        return bool(self.outline.mentions or self._stars)
 
     def users_by_method(self, item: Definition) -> set[str]:
         """Return the classes that a class uses without naming them: it names methods that only these have."""
@@ -267,7 +267,7 @@ class Module(Struct):
             case Question.STARS:
                 return self._stars
             case Question.MENTIONS:
-                return self.mentions
+                return self.outline.mentions, bool(self._stars)
             case _:
                 return True  # it is readable
 
