@@ -113,8 +113,7 @@ def check_file(
     known = {name: facts.tables(name, options.version(name), options.own) for name in facts.frameworks()}
     read, outlined = _read(path, source, project, options)
     clock.lap("outline")
-    project = project or alone()
-    used = _frameworks(outlined, known, _through_stars(path, outlined, project))
+    used, project = _frameworks(path, outlined, known, project), project or alone()
     if not used:
         return FileResult(seconds=clock.seconds)
     main = read or Module(path, source, outlined)
@@ -189,10 +188,10 @@ def _outline(path: str, source: str, names: tuple[str, ...]) -> Outline:
 
 
 def _through_stars(path: str, outlined: Outline, project: Project) -> frozenset[str]:
-    """Return the packages that files mention of which a file imports all names, where it mentions none itself."""
+    """Return the packages that files mention of which a file imports all names."""
     found: set[str] = set()
     seen = {path}
-    waiting = [] if outlined.mentions else [(path, node) for node in outlined.imports if _is_star(node)]
+    waiting = [(path, node) for node in outlined.imports if _is_star(node)]
     while waiting:
         importer, node = waiting.pop()
         target = project.resolve(importer, node.module, node.level) if isinstance(node, ImportFrom) else None
@@ -209,10 +208,12 @@ def _is_star(node: ImportName | ImportFrom) -> bool:
 
 
 def _frameworks(
-    outlined: Outline, known: Mapping[str, facts.Facts], imported: frozenset[str]
+    path: str, outlined: Outline, known: Mapping[str, facts.Facts], project: Project | None
 ) -> dict[str, facts.Facts]:
     """Return the facts of the frameworks that a file mentions or has from others, those that it imports first."""
-    mentions = imported.union(outlined.mentions)
+    mentions = frozenset(outlined.mentions)
+    if not mentions and project is not None:
+        mentions = _through_stars(path, outlined, project)
     mentioned = [name for name, entry in known.items() if not mentions.isdisjoint(entry.framework.packages)]
     first = [name for name in mentioned if _imported_first(outlined, known[name])]
     return {name: known[name] for name in sorted(mentioned, key=lambda name: name not in first)}
