@@ -30,14 +30,13 @@ from inplace_lint.interp.checkers.alias_query import AliasQuery
 from inplace_lint.interp.checkers.opportunities import Opportunities
 from inplace_lint.interp.context import Context, Observer
 from inplace_lint.interp.found import Found
-from inplace_lint.ir.nodes import ImportFrom, ImportName
 from inplace_lint.knowledge import facts
 from inplace_lint.knowledge.own import OwnFact, written
 from inplace_lint.rules import RULES
 from inplace_lint.rules.draft import NEW_TENSOR, Draft
 from inplace_lint.rules.help import cure
 from inplace_lint.rules.rule import Rule
-from inplace_lint.workspace.module import Module
+from inplace_lint.workspace.module import Module, stars_of
 from inplace_lint.workspace.module_store import Project, alone
 
 if TYPE_CHECKING:
@@ -191,20 +190,16 @@ def _through_stars(path: str, outlined: Outline, project: Project) -> frozenset[
     """Return the packages that files mention of which a file imports all names."""
     found: set[str] = set()
     seen = {path}
-    waiting = [(path, node) for node in outlined.imports if _is_star(node)]
+    waiting = [(path, star) for star in stars_of(outlined)]
     while waiting:
-        importer, node = waiting.pop()
-        target = project.resolve(importer, node.module, node.level) if isinstance(node, ImportFrom) else None
+        importer, star = waiting.pop()
+        target = project.resolve(importer, star.module, star.level)
         module = project.module(target) if target is not None and target not in seen else None
         if target is not None and module is not None:
             seen.add(target)
             found.update(module.outline.mentions if module.mentions else ())
-            waiting.extend((target, star) for star in module.stars)
+            waiting.extend((target, inner) for inner in module.stars)
     return frozenset(found)
-
-
-def _is_star(node: ImportName | ImportFrom) -> bool:
-    return isinstance(node, ImportFrom) and any(name == "*" for name, _ in node.names)
 
 
 def _frameworks(

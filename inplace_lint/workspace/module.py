@@ -80,11 +80,7 @@ class Module(Struct):
             for name, original in _bound(node):
                 self._imported.setdefault(name, []).append((node, original))
         self._filling = tuple(item for item in self.outline.items if item.decorators or item.kind == "statement")
-        self._stars = tuple(
-            node
-            for node in self.outline.imports
-            if isinstance(node, ImportFrom) and any(name == "*" for name, _ in node.names)
-        )
+        self._stars = tuple(stars_of(self.outline))
 
     def weight(self) -> int:
         """Estimate the bytes that it takes: its text, four a character for the outline, and what a line becomes."""
@@ -270,6 +266,12 @@ class Module(Struct):
                 return self.outline.mentions, bool(self._stars)
             case _:
                 return True  # it is readable
+
+
+def stars_of(outlined: Outline) -> list[ImportFrom]:
+    """Return the imports of all names of another module."""
+    imports = (node for node in outlined.imports if isinstance(node, ImportFrom))
+    return [node for node in imports if any(name == "*" for name, _ in node.names)]
 
 
 def _label(item: Definition) -> str:

@@ -16,7 +16,7 @@ Arguments that are modules: what a file trains where nobody in it says on what, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from inplace_lint.core.span import Slice
 from inplace_lint.domain import origins
@@ -24,7 +24,7 @@ from inplace_lint.domain.values import ClassValue, Sym, SymId
 from inplace_lint.effects.summary import Definition
 from inplace_lint.interp.expr import environment
 from inplace_lint.interp.interpreter import Interpreter
-from inplace_lint.interp.options.coverage import Choice
+from inplace_lint.interp.options.coverage import Choice, Option
 from inplace_lint.ir import nodes as ir
 from inplace_lint.ir.walk import walk
 from inplace_lint.workspace import trainers
@@ -34,28 +34,30 @@ _MOST_CLASSES = 3
 
 def optional(interp: Interpreter, item: Definition) -> list[Choice]:
     """Return what to run an entry point on that may be passed a module, of a class whose call leads to a write."""
-    functions = {item.slice, *(method.slice for method in item.methods)}
-    found: list[Choice] = []
-    for number, option in interp.context.coverage.options.items():
-        match interp.context.symbols.keys[number], option.cls:
-            case (origins.PARAMETER, _, _, owner), ClassValue() as cls if owner in functions:
-                found.extend([Choice(instances=((number, cls),))] if _leads(interp, cls) else [])
-            case _:
-                pass
-    return found
+    given = [(number, option.cls) for number, option in _options(interp, _functions(item))]
+    return [Choice(instances=((number, cls),)) for number, cls in given if cls is not None and _leads(interp, cls)]
 
 
 def classes(interp: Interpreter, item: Definition) -> list[Choice]:
     """Return what to run an entry point on that may be passed a class: those of the file that derive as it says."""
-    functions = {item.slice, *(method.slice for method in item.methods)}
-    found: list[Choice] = []
+    given = [(number, option.base) for number, option in _options(interp, _functions(item))]
+    known = ((number, _derived(interp, base)[:_MOST_CLASSES]) for number, base in given if base is not None)
+    return [Choice(options=((number, cls),)) for number, derived in known for cls in derived]
+
+
+def _options(interp: Interpreter, functions: Collection[Slice]) -> Iterator[tuple[SymId, Option]]:
+    """Yield the parameters of some functions, by the symbols of their arguments."""
     for number, option in interp.context.coverage.options.items():
-        match interp.context.symbols.keys[number], option.base:
-            case (origins.PARAMETER, _, _, owner), ClassValue() as base if owner in functions:
-                found.extend(Choice(options=((number, cls),)) for cls in _derived(interp, base)[:_MOST_CLASSES])
+        match interp.context.symbols.keys[number]:
+            case (origins.PARAMETER, _, _, owner) if owner in functions:
+                yield number, option
             case _:
                 pass
-    return found
+
+
+def _functions(item: Definition) -> frozenset[Slice]:
+    """Return a function, or the methods of a class."""
+    return frozenset((item.slice, *(method.slice for method in item.methods)))
 
 
 def _derived(interp: Interpreter, base: ClassValue) -> list[ClassValue]:
@@ -115,13 +117,9 @@ def _called_argument(interp: Interpreter, item: Definition, asking: list[Definit
 
 def _arguments(interp: Interpreter, function: Slice) -> Iterator[tuple[SymId, str]]:
     """Yield the parameters of a function of which nothing is known, by the symbols of their arguments."""
-    symbols = interp.context.symbols
-    for number, option in interp.context.coverage.options.items():
-        match symbols.keys[number]:
-            case (origins.PARAMETER, _, _, owner) if owner == function and isinstance(option.value, Sym):
-                yield from [(number, option.name)] if not option.kind else ()
-            case _:
-                pass
+    for number, option in _options(interp, {function}):
+        if isinstance(option.value, Sym) and not option.kind:
+            yield number, option.name
 
 
 def _kept(interp: Interpreter, init: Definition) -> Iterator[tuple[str, str]]:
