@@ -13,8 +13,9 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import paddle
@@ -130,8 +131,62 @@ def _rows(sample: Sample, owned: frozenset[str]) -> Iterator[Row]:
         row = {"op": free[0]}
         row |= {"same": free[1:]} if free[1:] else {}
         length = seen["returns"][0].get("length")
-        yield row | {"args": arguments_of([*names, f"{length}=None"] if length else names)} | seen | source()
+        function = found(spellings[0])
+        listed = [*names, *_spelled(_parameters(function)[len(names) :])]
+        for guard, other in _turned(function, lambda options: partial(function, **options), sample, names, seen):
+            yield row | {"if": guard, "args": listed} | other | source()
+        arguments = arguments_of([*names, f"{length}=None"] if length else names)
+        yield row | {"args": arguments} | seen | source()
     yield from inplace.entries(sample, owned)
+
+
+def _turned(
+    function: Callable[..., Any],
+    bound: Callable[[Row], Callable[..., Any]],
+    sample: Sample,
+    names: list[str],
+    seen: Row,
+) -> Iterator[tuple[str, Row]]:
+    """
+    Yield what is seen with flags of a function turned, with the guard for it, where that is something else.
+
+    Flags are `bound` before the call; those that the sample passes, and whether it is in place, are left out. Of those
+    that change something, all together come first, then fewer.
+    """
+    flags = {one.name: one.default for one in _parameters(function)[len(names) :] if isinstance(one.default, bool)}
+    found: dict[str, Row] = {}
+    for name, default in flags.items():
+        other = None if name == "inplace" else _observe(bound({name: not default}), sample, names)
+        if other is not None and _effects(other) != _effects(seen):
+            found[name] = other
+    for count in range(len(found), 0, -1):
+        for turned in combinations(found, count):
+            options = {name: not flags[name] for name in turned}
+            row = found[turned[0]] if count == 1 else _observe(bound(options), sample, names)
+            if row is not None:
+                yield " and ".join(f"not {name}" if flags[name] else name for name in turned), row
+
+
+def _effects(row: Row) -> object:
+    """Return what a call keeps, writes and returns, without sizes."""
+    results = [item for fact in row["returns"] for item in (fact.get("items") or [fact.get("item") or fact])]
+    kinds = [(fact["is"], fact.get("of"), fact.get("dtype")) for fact in results]
+    return row.get("saves"), row.get("writes"), row.get("grads"), kinds
+
+
+def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
+    try:
+        return list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return []
+
+
+def _spelled(parameters: Iterable[inspect.Parameter]) -> Iterator[str]:
+    """Yield parameters as an entry lists them."""
+    for one in parameters:
+        plain = one.default is None or isinstance(one.default, bool | int | float | str)
+        bare = one.default is inspect.Parameter.empty
+        yield one.name if bare else f"{one.name}={one.default!r}" if plain else f"{one.name}=None"
 
 
 def _takes_out(spelling: str, sample: Sample) -> bool:
@@ -156,13 +211,14 @@ def _layer(name: str) -> Iterator[Row]:
     seen = _observe(layer, sample, ["x"])
     if seen is None:
         return
-    init = []
-    for parameter in list(inspect.signature(cls.__init__).parameters.values())[1:]:
-        default = parameter.default
-        plain = default is None or isinstance(default, bool | int | float | str)
-        bare = default is inspect.Parameter.empty
-        init.append(parameter.name if bare else f"{parameter.name}={default!r}" if plain else f"{parameter.name}=None")
-    yield {"op": f"paddle.nn.{name}", "init": init, "args": ["x", "*args"], **seen, **source()}
+    row = {"op": f"paddle.nn.{name}", "init": [*_spelled(_parameters(cls.__init__)[1:])], "args": ["x", "*args"]}
+
+    def made(options: Row) -> Callable[..., Any]:
+        return cast("Callable[..., Any]", cls(*LAYERS[name][1], **options))
+
+    for guard, other in _turned(cls, made, sample, ["x"], seen):
+        yield row | {"if": guard} | other | source()
+    yield row | seen | source()
 
 
 def _observe(call: Callable[..., Any], sample: Sample, names: list[str]) -> Row | None:

@@ -223,6 +223,8 @@ SHAPED: dict[str, tuple[int, tuple[int, ...], tuple[Any, ...]]] = {
     "avg_pool1d": (1, SERIES, (2,)),
     "avg_pool3d": (1, (2, 2, 4, 4, 4), (2,)),
     "max_pool1d": (1, SERIES, (2,)),
+    "max_pool2d": (1, IMAGE, (2,)),
+    "adaptive_max_pool2d": (1, IMAGE, (2,)),
     "max_pool3d": (1, (2, 2, 4, 4, 4), (2,)),
     "lp_pool2d": (1, IMAGE, (2.0, 2)),
     "layer_norm": (1, (3, 3), (3,)),

@@ -54,10 +54,17 @@ def _group_norm() -> list[Arguments]:
 
 
 def _attend() -> list[Arguments]:
-    query, size = tensor(3, 2, 4), 4
-    weights = (tensor(3 * size, size), tensor(3 * size), None, None, False, 0.0, tensor(size, size), tensor(size))
+    size = 4
+    rest = (tensor(3 * size), None, None, False, 0.0, tensor(size, size), tensor(size))
+    apart = {f"{part}_proj_weight": tensor(size, size) for part in "qkv"}
+    inputs = (tensor(3, 2, size), tensor(3, 2, size), tensor(3, 2, size), size, 2)
     return [
-        ((query, tensor(3, 2, 4), tensor(3, 2, 4), size, 2, *weights), {"need_weights": flag}) for flag in (True, False)
+        ((*inputs, weight, *rest), {"need_weights": flag, **separate})
+        for weight, separate in (
+            (tensor(3 * size, size), {}),
+            (None, {"use_separate_proj_weight": True, **apart}),
+        )
+        for flag in (True, False)
     ]
 
 
@@ -153,6 +160,7 @@ MODULES: dict[str, list[tuple[Part, Part]]] = {
     "PixelShuffle": [(_made(2), _on((1, 4, 2, 2))), (_made(2), _on((4, 2, 2)))],
     "PixelUnshuffle": [(_made(2), _on((1, 4, 2, 2))), (_made(2), _on((4, 2, 2)))],
     "RReLU": [(_made(), _on((3, 4)))],
+    "Transformer": [(_made(4, 2, 1, 1, 8), _on((5, 2, 4), (5, 2, 4)))],
     "TripletMarginLoss": [(_made(), _on((3, 4), (3, 4), (3, 4)))],
     "TripletMarginWithDistanceLoss": [(_made(), _on((3, 4), (3, 4), (3, 4)))],
     "Unflatten": [(_made(1, (2, 2)), _on((3, 4))), (_made(1, (2, 2)), _on((3, 4, 2)))],

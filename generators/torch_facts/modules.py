@@ -27,8 +27,9 @@ from generators.torch_facts.guards import separate
 from generators.torch_facts.handmade import MODULES
 from generators.torch_facts.native import Parameter
 from generators.torch_facts.probe import Call, Observation
+from generators.torch_facts.samples import turned
 
-ENOUGH = 9
+ENOUGH = 14
 _PLAIN = inspect.Parameter.POSITIONAL_OR_KEYWORD
 State = tuple[dict[str, object], dict[str, torch.Tensor]]
 
@@ -158,7 +159,7 @@ def _observations(name: str, cls: type[torch.nn.Module], states: list[State]) ->
         count = 0
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            for sample in _unlike(list(samples(name, train=train))):
+            for sample in _unlike(_with_flags(cls, list(samples(name, train=train)))):
                 call = call_of(cls, sample, train=train)
                 if call is None or count == ENOUGH:
                     continue
@@ -167,6 +168,19 @@ def _observations(name: str, cls: type[torch.nn.Module], states: list[State]) ->
                 if seen is not None:
                     count += 1
                     yield seen
+
+
+def _with_flags(cls: type[torch.nn.Module], found: list[Sample]) -> list[Sample]:
+    """Add samples with flags of the constructor and of the call that no sample passes."""
+    made = turned([(tuple(one.init[0]), dict(one.init[1])) for one in found], init_of(cls).parameters)
+    called = turned(
+        [(tuple(one.forward[0]), dict(one.forward[1])) for one in found], parameters(cls.forward).parameters
+    )
+    return [
+        *found,
+        *(Sample(init, found[number].forward) for number, init in made),
+        *(Sample(found[number].init, forward) for number, forward in called),
+    ]
 
 
 def _unlike(found: list[Sample]) -> list[Sample]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import Any, TypeGuard
@@ -25,6 +25,8 @@ from generators.torch_facts.native import Parameter
 
 Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 MOST = 40
+TURNED = 3
+_APART = frozenset({"inplace", "pin_memory"})  # what is written is found out elsewhere
 
 # Torch looks through the stack, for each sample, for the test that asks: half of our time, and there is none.
 for module in (common_utils, core):
@@ -36,14 +38,35 @@ def calls_of(name: str, forms: tuple[Form, ...]) -> list[Arguments]:
     _seed()
     made = HANDMADE.get(name) or HANDMADE.get(_plain(name))
     if made is not None:
-        return list(made())
+        return _with_flags(list(made()), forms)
     calls = [call for info in infos().get(_plain(name), ()) for call in _of_info(info)]
     calls = calls or [call for form in forms for call in _guesses(form)]
     if not any(
         entry.requires_grad for args, kwargs in calls for entry in tree_leaves((args, kwargs)) if _is_float(entry)
     ):
         calls = [((_grown(args[0]), *args[1:]), kwargs) if args else (args, kwargs) for args, kwargs in calls]
-    return [*besides(_plain(name)), *calls]
+    return _with_flags([*besides(_plain(name)), *calls], forms)
+
+
+def _with_flags(calls: list[Arguments], forms: tuple[Form, ...]) -> list[Arguments]:
+    return [*calls, *(call for form in forms for _, call in turned(calls, form.parameters))]
+
+
+def turned(calls: Sequence[Arguments], parameters: Sequence[Parameter]) -> Iterator[tuple[int, Arguments]]:
+    """Yield the first calls once more with each flag turned that no call passes, by the number of the call."""
+    for position, flag in enumerate(parameters):
+        is_left = flag.default in {"False", "True"} and flag.name not in _APART
+        if is_left and not any(_passes(call, position, flag) for call in calls):
+            for number, (args, kwargs) in enumerate(calls[:TURNED]):
+                if len(args) <= position:
+                    yield number, (args, {**kwargs, flag.name: flag.default == "False"})
+
+
+def _passes(call: Arguments, position: int, flag: Parameter) -> bool:
+    """Return whether a call passes another value than the default of a flag."""
+    args, kwargs = call
+    value = kwargs.get(flag.name, args[position] if len(args) > position else None)
+    return value is not None and str(value) != flag.default
 
 
 def _is_float(value: object) -> TypeGuard[torch.Tensor]:
