@@ -690,3 +690,53 @@ class Attention(nn.Module):
     )
     found = _found(lint, "rope.py")
     assert [(row["code"], row["severity"], row["location"]["row"]) for row in found] == [("IPL203", "error", 8)]
+
+
+@pytest.mark.parametrize(
+    ("used", "codes"),
+    [("x", ["IPL101"]), ("torch.relu(x)", []), ("torch.ones(1)", [])],
+    ids=["kept", "computed", "other"],
+)
+def test_an_option_says_in_another_file_what_keeps_a_tensor_that_is_written_here(lint, folder, used, codes):
+    (folder / "layers.py").write_text(
+        f"""\
+import torch
+from torch import nn
+
+
+class Block(nn.Module):
+    def __init__(self, width, gate=False):
+        super().__init__()
+        self.gate = gate
+        self.linear = nn.Linear(width, width)
+
+    def forward(self, x):
+        h = torch.relu(x)
+        if self.gate:
+            h = h * {used}
+        return self.linear(h)
+"""
+    )
+    (folder / "net.py").write_text(
+        """\
+from torch import nn
+
+from layers import Block
+
+
+class Net(nn.Module):
+    def __init__(self, width, gate=False):
+        super().__init__()
+        self.first = nn.Linear(width, width)
+        self.blocks = nn.ModuleList([Block(width, gate) for _ in range(2)])
+
+    def forward(self, x):
+        x = self.first(x)
+        for block in self.blocks:
+            x[...] = block(x)
+        return x
+"""
+    )
+    found = _found(lint, "net.py")
+    assert [(row["code"], row["severity"]) for row in found] == [(code, "error") for code in codes]
+    assert all("with `gate=True`" in row["message"] for row in found)

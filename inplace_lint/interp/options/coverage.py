@@ -9,7 +9,7 @@ Coverage: which sides of conditions entry points took, and under which condition
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 
 from msgspec import Struct, field
@@ -33,8 +33,16 @@ from inplace_lint.domain.values import (
     key_of,
     of_key,
 )
-from inplace_lint.effects.write_evidence import is_writing, lowered_may_write
+from inplace_lint.effects.write_evidence import lowered_may_write
 from inplace_lint.interp.frame import Frame
+from inplace_lint.interp.options.may_save import Key, MaySave, Unused
+from inplace_lint.interp.options.sides import (
+    Conditional,
+    compares_numbers,
+    makes_parameters,
+    makes_writer,
+    refuses,
+)
 from inplace_lint.ir import nodes as ir
 from inplace_lint.ir.walk import walk
 
@@ -92,11 +100,6 @@ class Missed(Struct, frozen=True):
     sides: tuple[tuple[Hashable, bool], ...]
 
 
-_ORDERS = frozenset({"<", "<=", ">", ">="})
-Conditional = ir.If | ir.IfExp | ir.Assert | ir.BoolOp
-Key = tuple[int | Place | tuple[Place, object], bool]
-
-
 def _nothing_writes(_path: str, _name: str) -> bool:
     return False
 
@@ -117,7 +120,8 @@ class Coverage(Struct):
     parameters, or an object of a class that `writes`. `uncalled` are the classes of other files that do, which no entry
     point called. `refusing`: a constructor that completed on no path runs once more, to find what refuses; `refused`
     are the sides in other files that would not. `beyond` are the classes whose call completes on no path while what is
-    None by default is None.
+    None by default is None. `held` are the sides that use a tensor which may be written, `saving` those of which one
+    was written.
     """
 
     path: str = ""
@@ -137,6 +141,8 @@ class Coverage(Struct):
     refusing: bool = False
     refused: set[Key] = field(default_factory=set)
     beyond: set[Slice] = field(default_factory=set)
+    held: MaySave = field(default_factory=MaySave)
+    saving: set[Key] = field(default_factory=set)
     options: dict[SymId, Option] = field(default_factory=dict)
     root: Slice | None = None
     inherited: frozenset[Slice] = frozenset()
@@ -149,6 +155,7 @@ class Coverage(Struct):
         """Start the run of an entry point."""
         self.root, self.method, self.inherited = root, "", inherited
         self.now.clear()
+        self.held.start()
 
     def reopen(self, functions: Sequence[ir.Function]) -> None:
         """Forget which sides of the conditions in functions were taken, so that the next run says what it misses."""
@@ -180,17 +187,37 @@ class Coverage(Struct):
 
     def one(self, frame: Frame, state: State, node: Conditional, test: Value, side: bool) -> None:
         """Record that a path took one side of a condition, and did not look at the other one."""
-        refuses = self.refusing and _refuses(node, side)
-        if not self._is_searched(frame) and not refuses and not self._leads(frame, node, test, not side):
+        is_refused = self.refusing and refuses(node, side)
+        if type(node) is ir.If and self.root is not None:
+            self._hold(frame, state, node, test, not side)
+        if not self._is_searched(frame) and not is_refused and not self._leads(frame, node, test, not side):
             return
         number = self._number(frame, node)
-        if refuses:
+        if is_refused:
             self.refused.add((number, not side))
         self.taken.add((number, side))
         self.now.add((id(node), side))
         if self._asks((number, not side)):
             asked = node if isinstance(node, ir.BoolOp) else node.test
             self._miss((number, not side), frame, state, asked, test)
+
+    def _hold(self, frame: Frame, state: State, node: ir.If, test: Value, side: bool) -> None:
+        """Remember a side that may save what is written later: in another file one that an option decides about."""
+        block = node.body if side else node.orelse
+        is_decided = type(test) is Const and test.source is not None
+        if not block or frame.closure is None or not (is_decided or self._is_searched(frame)):
+            return
+        key = (self._number(frame, node), side)
+        if key not in self.taken and key not in self.saving and self.held.asks(key):
+            self.held.hold(frame, state, block, Unused(key, node.test, test, frame.closure.function, state.learned))
+
+    def written(self, state: State, storage: int) -> None:
+        """Record that a tensor is written, which sides that were missed before use."""
+        for one in self.held.written(state, storage):
+            self.saving.add(one.key)
+            if one.key not in self.taken and self.root is not None:
+                run = (self.choice, self.root, self.method, _sides(state, one.learned))
+                self.missed.setdefault(one.key, Missed(one.test, one.key[1], one.function, _condition(one.value), *run))
 
     def split(self, frame: Frame, node: Conditional, test: Value, sides: Sequence[tuple[State, bool]]) -> None:
         """Record the sides of a condition that a path takes, each with the state in which it does."""
@@ -218,7 +245,7 @@ class Coverage(Struct):
         if id(node) not in self.writing:
             then, other = (lowered_may_write(block) for block in (node.body, node.orelse))
             leaves = len(node.body) == 1 and type(node.body[0]) is ir.Return and not (then or node.orelse)
-            usual = False if leaves and _compares_numbers(node.test) else None
+            usual = False if leaves and compares_numbers(node.test) else None
             self.writing[id(node)] = usual if then is other else then
         return self.writing[id(node)]
 
@@ -269,16 +296,16 @@ class Coverage(Struct):
         return key not in self.taken or bool(self.choice.options)
 
     def _miss(self, key: Key, frame: Frame, state: State, test: ir.Expr | None, value: Value) -> None:
-        condition = value.id if isinstance(value, Sym) else value.source if isinstance(value, Const) else None
-        known, goes_on = self.missed.get(key), condition is not None and bool(self.choice.options)
         if self.root is None or frame.closure is None:
             return
+        condition = _condition(value)
+        known, goes_on = self.missed.get(key), condition is not None and bool(self.choice.options)
         is_better = condition is not None and (known is None or known.condition is None or self._is_better(known))
         is_new = key not in self.taken and (known is None or is_better)
         if not is_new and not goes_on:
             return
-        function, sides = frame.closure.function, _sides(state)
-        side = Missed(test, key[1], function, condition, self.choice, self.root, self.method, sides)
+        sides = _sides(state, state.learned)
+        side = Missed(test, key[1], frame.closure.function, condition, self.choice, self.root, self.method, sides)
         if goes_on:
             self.under_choice[key] = side
         if is_new:
@@ -306,62 +333,6 @@ def _spelled(value: Value) -> str:
             return "..."
 
 
-def _refuses(node: Conditional, side: bool) -> bool:
-    """Check whether a side of a condition does nothing but raise."""
-    if isinstance(node, ir.If):
-        block = node.body if side else node.orelse
-        return bool(block) and isinstance(block[-1], ir.Raise)
-    return isinstance(node, ir.Assert) and not side
-
-
-def _compares_numbers(test: ir.Expr) -> bool:
-    """Check whether a condition, or a part of it, is a comparison with a number, or asks what is the larger one."""
-    compared = [part for part in walk((test,)) if isinstance(part, ir.Compare)]
-    numbers = (item for part in compared for item in part.rights if isinstance(item, ir.Const))
-    return any(not _ORDERS.isdisjoint(part.ops) for part in compared) or any(
-        type(number.value) in {int, float} for number in numbers
-    )
-
-
-def makes_parameters(body: Sequence[ir.Stmt], names: frozenset[str]) -> bool:
-    """Check whether statements call what makes parameters: `self.window = nn.Parameter(window)`."""
-    return any(
-        (isinstance(func, ir.Name) and func.id in names) or (isinstance(func, ir.Attr) and func.name in names)
-        for func in _called(body)
-    )
-
-
-def makes_writer(body: Sequence[ir.Stmt], writes: Callable[[str], bool]) -> bool:
-    """Check whether statements call a class that `writes`: `self.attention = Attention(size)`."""
-    return any(isinstance(func, ir.Name) and writes(func.id) for func in _called(body))
-
-
-def written_attributes(bodies: Iterable[Sequence[ir.Stmt]]) -> frozenset[str]:
-    """Return the attributes that some code writes in place: `self.weight.clamp_(0, 1)`, `self.count += 1`."""
-    found: set[str] = set()
-    for part in (part for body in bodies for part in walk(body)):
-        match part:
-            case ir.Call(func=ir.Attr(value=written, name=called)) if is_writing(called):
-                targets: tuple[ir.Expr, ...] = (written,)
-            case ir.AugAssign(target=target):
-                targets = (target,)
-            case ir.Assign(targets=several):
-                targets = tuple(target for target in several if isinstance(target, ir.Subscript))
-            case _:
-                continue
-        found.update(
-            whole.name
-            for target in targets
-            for whole in (target.value if isinstance(target, ir.Subscript) else target,)
-            if isinstance(whole, ir.Attr) and isinstance(whole.value, ir.Name)
-        )
-    return frozenset(found)
-
-
-def _called(body: Sequence[ir.Stmt]) -> Iterator[ir.Expr]:
-    return (part.func for part in walk(body) if isinstance(part, ir.Call))
-
-
 def number(root: Slice, path: str, node: int) -> int | Place:
     """Return what identifies a condition: one in another file is another for each class that inherits it."""
     return node if path == root.path else Place(root, node)
@@ -374,10 +345,14 @@ def is_alternative(state: State, item: Value) -> bool:
     return isinstance(item, Dotted | ClassValue | Closure | Partial) or state.instance(item) is not None
 
 
-def _sides(state: State) -> tuple[tuple[Hashable, bool], ...]:
-    """Return the sides that conditions on unknown values have taken on a path."""
+def _condition(value: Value) -> SymId | None:
+    """Return the option that decides about a condition; None if none does."""
+    return value.id if isinstance(value, Sym) else value.source if isinstance(value, Const) else None
+
+
+def _sides(state: State, learned: object) -> tuple[tuple[Hashable, bool], ...]:
+    """Return the sides that conditions on unknown values have taken on a path, up to the last that was learned."""
     found: dict[Hashable, bool] = {}
-    learned: object = state.learned
     while isinstance(learned, tuple):
         known = state.truth(learned[0])
         if known is not None:

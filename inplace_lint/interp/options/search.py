@@ -29,16 +29,9 @@ from inplace_lint.effects.summary import Definition
 from inplace_lint.effects.write_evidence import lowered_may_write
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.options import solver
-from inplace_lint.interp.options.coverage import (
-    Choice,
-    Coverage,
-    Key,
-    Missed,
-    makes_parameters,
-    makes_writer,
-    number,
-    written_attributes,
-)
+from inplace_lint.interp.options.coverage import Choice, Coverage, Missed, number
+from inplace_lint.interp.options.may_save import Key
+from inplace_lint.interp.options.sides import makes_parameters, makes_writer, written_attributes
 from inplace_lint.ir import nodes as ir
 from inplace_lint.ir.walk import walk
 
@@ -202,6 +195,8 @@ def _worth_a_run(interp: Interpreter, item: Definition, missed: Mapping[Key, Mis
     if item.slice in coverage.assuming or not coverage.elsewhere.isdisjoint(missed):
         known.update((key, (_Use.WRITE, frozenset[str]())) for key in _elsewhere(coverage, item, missed))
     known.update((key, (_Use.WRITE, frozenset())) for key in coverage.refused & missed.keys())
+    for key in coverage.saving & missed.keys():
+        known[key] = (max(_Use.LEAD, known.get(key, (_Use.LEAD,))[0]), known.get(key, (0, frozenset[str]()))[1])
     computed = any(missed[key].condition is None and use is not _Use.NOTHING for key, (use, _) in known.items())
     for key, side in missed.items():
         if key in coverage.elsewhere and item.slice not in coverage.assuming:

@@ -68,6 +68,7 @@ def run(call: Call, inputs: list[Save]) -> list[tuple[State, Value]]:
         if node is not None:
             _break(call, node, fact, tensor, rg)
         listeners.write(call, fact.to, ref, tensor)
+        call.interp.context.coverage.written(state, tensor.storage)
         _bump(call, fact, ref, tensor)
     for ref in tracked:
         if binding.op.history != "keep_old" and state.modes.grad is not False:
