@@ -16,7 +16,6 @@ that they come from (`Const.source`), so that it does not matter on which way an
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from enum import IntEnum
 from functools import partial
 
 from inplace_lint.core.span import Slice
@@ -31,25 +30,22 @@ from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.options import solver
 from inplace_lint.interp.options.coverage import Choice, Coverage, Missed, number
 from inplace_lint.interp.options.may_save import Key
-from inplace_lint.interp.options.sides import makes_parameters, makes_writer, written_attributes
+from inplace_lint.interp.options.sides import (
+    NOTHING_MET,
+    Sides,
+    Use,
+    makes_parameters,
+    makes_writer,
+    met_in,
+    sides_in,
+    written_attributes,
+)
 from inplace_lint.ir import nodes as ir
 from inplace_lint.ir.walk import walk
-
-
-class _Use(IntEnum):
-    """What a side of a condition may lead to, the most likely last."""
-
-    NOTHING = 0
-    MAKE = 1  # something: an object that is constructed there may be made of it
-    CHANGE = 2  # of what a write meets that comes after both sides
-    LEAD = 3  # to what may write: a call of it, or what comes after where the other side leaves
-    WRITE = 4  # in the side itself
-
 
 _ABOUT_ONE = {(origins.NOT,), (origins.IS_NONE,)}
 Goal = tuple[Key, SymId | None] | frozenset[tuple[SymId, Value]]
 _Found = Iterator[tuple[Key, int, frozenset[str]]]
-_Sides = Iterator[tuple[tuple[int, bool], int, frozenset[str]]]
 
 
 def next_choice(interp: Interpreter, item: Definition, tried: set[Goal], *, cheap: bool) -> Choice | None:
@@ -86,10 +82,10 @@ def choice_towards(interp: Interpreter, item: Definition, names: frozenset[str],
     missed = {key: side for key, side in _missed(interp, item, tried).items() if _constructs(item, side)}
     functions = {id(side.function): side.function for side in missed.values()}
     for function in functions.values():
-        for (node, side), use, _ in _sides(function.body, names, frozenset(), goes_on=False):
+        for (node, side), use, _ in sides_in(function.body, names, NOTHING_MET, goes_on=False):
             key = (number(item.slice, function.slice.path, node), side)
             choice = None
-            if key in missed and use in {_Use.WRITE, _Use.LEAD}:
+            if key in missed and use in {Use.WRITE, Use.LEAD}:
                 choice = solver.solve(coverage, interp.context.symbols, missed[key])
             if choice is not None:
                 tried.add((key, missed[key].condition))
@@ -184,28 +180,28 @@ def _worth_a_run(interp: Interpreter, item: Definition, missed: Mapping[Key, Mis
     functions = {id(side.function): side.function for side in missed.values()}
     written = written_attributes(interp.context.code(method.slice).body for method in item.methods if method.writes)
     known = {
-        key: (use if sets.isdisjoint(written) or not _constructs(item, missed[key]) else _Use.WRITE, sets)
+        key: (use if sets.isdisjoint(written) or not _constructs(item, missed[key]) else Use.WRITE, sets)
         for function in functions.values()
         for key, use, sets in _of_function(interp, item, function, leading)
-        if key in missed and (use is not _Use.MAKE or _constructs(item, missed[key]))
+        if key in missed and (use is not Use.MAKE or _constructs(item, missed[key]))
         if missed[key].function.slice.path == item.slice.path
-        or (use >= _Use.LEAD and key not in coverage.elsewhere)
+        or (use >= Use.LEAD and key not in coverage.elsewhere)
         or not sets.isdisjoint(schedule.written_with(item))
     }
     if item.slice in coverage.assuming or not coverage.elsewhere.isdisjoint(missed):
-        known.update((key, (_Use.WRITE, frozenset[str]())) for key in _elsewhere(coverage, item, missed))
-    known.update((key, (_Use.WRITE, frozenset())) for key in coverage.refused & missed.keys())
+        known.update((key, (Use.WRITE, frozenset[str]())) for key in _elsewhere(coverage, item, missed))
+    known.update((key, (Use.WRITE, frozenset())) for key in coverage.refused & missed.keys())
     for key in coverage.saving & missed.keys():
-        known[key] = (max(_Use.LEAD, known.get(key, (_Use.LEAD,))[0]), known.get(key, (0, frozenset[str]()))[1])
-    computed = any(missed[key].condition is None and use is not _Use.NOTHING for key, (use, _) in known.items())
+        known[key] = (max(Use.LEAD, known.get(key, (Use.LEAD,))[0]), known.get(key, (0, frozenset[str]()))[1])
+    computed = any(missed[key].condition is None and use is not Use.NOTHING for key, (use, _) in known.items())
     for key, side in missed.items():
         if key in coverage.elsewhere and item.slice not in coverage.assuming:
             continue
         if _is_rate(side) or (side.test is None and (item.kind == "class" or _constructs(item, side))):
-            known[key] = (_Use.MAKE if side.side else _Use.WRITE, frozenset())
+            known[key] = (Use.MAKE if side.side else Use.WRITE, frozenset())
         elif computed and _is_replaced(item, side) and _is_passed(interp, side.condition):
-            known[key] = (max(_Use.CHANGE, known.get(key, (_Use.CHANGE,))[0]), frozenset())
-    for wanted in (_Use.WRITE, _Use.LEAD, _Use.CHANGE, _Use.MAKE) if cheap else (_Use.WRITE, _Use.LEAD):
+            known[key] = (max(Use.CHANGE, known.get(key, (Use.CHANGE,))[0]), frozenset())
+    for wanted in (Use.WRITE, Use.LEAD, Use.CHANGE, Use.MAKE) if cheap else (Use.WRITE, Use.LEAD):
         # A call is sure to write at another rate; what the other sides lead to is not known.
         goals = sorted(
             (key for key, (use, _) in known.items() if use is wanted), key=lambda key: not _is_rate(missed[key])
@@ -247,9 +243,9 @@ def _of_function(interp: Interpreter, item: Definition, function: ir.Function, l
     known = interp.context.coverage.worth
     key = (item.slice, id(function))
     if key not in known:
-        kept = _kept(function.body) if lowered_may_write(function.body) else frozenset()
+        met = met_in(function.body) if lowered_may_write(function.body) else NOTHING_MET
         flag = interp.context.default().framework.requires_grad
-        sides = tuple(_sides(function.body, leading, kept, goes_on=False))
+        sides = tuple(sides_in(function.body, leading, met, goes_on=False))
         known[key] = tuple(
             ((number(item.slice, function.slice.path, node), side), use, sets)
             for (node, side), use, sets in (*sides, *_trained(sides, flag))
@@ -257,27 +253,12 @@ def _of_function(interp: Interpreter, item: Definition, function: ir.Function, l
     return iter(known[key])
 
 
-def _trained(sides: Sequence[tuple[tuple[int, bool], int, frozenset[str]]], flag: str) -> _Sides:
+def _trained(sides: Sequence[tuple[tuple[int, bool], int, frozenset[str]]], flag: str) -> Sides:
     """Return the sides of conditions whose other sides alone say, by a flag, what is trained."""
     setting = {key: flag in sets or f"{flag}_" in sets for key, _, sets in sides}
     for (node, side), sets in setting.items():
         if not sets and setting.get((node, not side)):
-            yield (node, side), _Use.CHANGE, frozenset()
-
-
-def _kept(body: Sequence[ir.Stmt]) -> frozenset[str]:
-    """Return the variables of lists that statements put something into: a write may change what was put there."""
-    return frozenset(
-        part.func.value.id
-        for part in walk(body)
-        if isinstance(part, ir.Call)
-        and isinstance(part.func, ir.Attr)
-        and part.func.name in _PUTS
-        and isinstance(part.func.value, ir.Name)
-    )
-
-
-_PUTS = frozenset({"append", "appendleft", "insert", "extend"})
+            yield (node, side), Use.CHANGE, frozenset()
 
 
 def _named(side: Missed) -> Iterator[str]:
@@ -311,84 +292,3 @@ def _leading(interp: Interpreter, item: Definition) -> frozenset[str]:
 def _may_write(method: Definition, made: frozenset[str]) -> bool:
     """Return whether a method writes, or calls one of some attributes."""
     return method.writes or any(call.rpartition(".")[2] in made for call in method.calls if made)
-
-
-def _sides(body: Sequence[ir.Stmt], leading: frozenset[str], kept: frozenset[str], *, goes_on: bool) -> _Sides:
-    """Return the sides of conditions in statements, with what each sets; `kept` lists are filled, it `goes_on`."""
-    following = [goes_on]
-    for node in reversed(body):
-        following.append(following[-1] or _leads((node,), leading))
-    for position, node in enumerate(body):
-        rest, after = body[position + 1 :], following[-position - 2]
-        match node:
-            case ir.If():
-                yield from _sides_of_if(node, rest, leading, kept, goes_on=after)
-            case ir.Assert():
-                yield (id(node), True), _Use.WRITE if after else _Use.NOTHING, _set_in(rest)
-            case ir.For(body=inner) | ir.While(body=inner) | ir.With(body=inner) | ir.Try(body=inner):
-                yield from _sides(inner, leading, kept, goes_on=following[-position - 1])
-            case ir.FunctionDef() | ir.ClassDef():
-                pass
-            case _:
-                for part in walk((node,)):
-                    if isinstance(part, ir.IfExp):
-                        for side, value in ((True, part.then), (False, part.orelse)):
-                            use = (
-                                _Use.WRITE
-                                if _leads((value,), leading)
-                                else _Use.CHANGE
-                                if after or _reads((value,), kept)
-                                else _made_in((value,))
-                            )
-                            yield (id(part), side), use, _set_in((node,))
-
-
-def _sides_of_if(
-    node: ir.If, rest: Sequence[ir.Stmt], leading: frozenset[str], kept: frozenset[str], *, goes_on: bool
-) -> _Sides:
-    for side, block, other in ((True, node.body, node.orelse), (False, node.orelse, node.body)):
-        left = _leaves(other)
-        writes = _leads(block, leading) or (left and goes_on)
-        taken = (*block, *rest) if left else block
-        changes = (goes_on and not _leaves(block)) or _reads(block, kept)
-        uses = ((lowered_may_write(block), _Use.WRITE), (writes, _Use.LEAD), (changes, _Use.CHANGE))
-        use = next((use for holds, use in uses if holds), None) or _made_in(taken)
-        yield (id(node), side), use, _set_in(taken)
-        yield from _sides(block, leading, kept, goes_on=goes_on)
-
-
-def _made_in(body: Sequence[ir.Stmt | ir.Expr]) -> _Use:
-    """Return whether code may make something; what only raises makes nothing."""
-    made = not isinstance(body[0], ir.Raise) if body else False
-    return _Use.MAKE if made and any(isinstance(part, ir.Call) for part in walk(body)) else _Use.NOTHING
-
-
-def _leads(body: Sequence[ir.Stmt | ir.Expr], leading: frozenset[str]) -> bool:
-    """Return whether code may write a tensor, or names what does."""
-    return lowered_may_write(body) or any(
-        (isinstance(part, ir.Name) and part.id in leading) or (isinstance(part, ir.Attr) and part.name in leading)
-        for part in walk(body)
-    )
-
-
-def _reads(body: Sequence[ir.Stmt | ir.Expr], names: frozenset[str]) -> bool:
-    """Return whether code reads one of some variables."""
-    return bool(names) and any(isinstance(part, ir.Name) and part.id in names for part in walk(body))
-
-
-def _leaves(body: Sequence[ir.Stmt]) -> bool:
-    """Return whether control does not go from a block to what comes after it."""
-    return bool(body) and (
-        isinstance(body[-1], ir.Return | ir.Raise) or (isinstance(body[-1], ir.Jump) and body[-1].kind != "pass")
-    )
-
-
-def _set_in(body: Sequence[ir.Stmt]) -> frozenset[str]:
-    """Return the attributes that statements set, and the methods in place that they call."""
-    found: list[str] = []
-    for part in walk(body):
-        if isinstance(part, ir.Assign):
-            found += [target.name for target in part.targets if isinstance(target, ir.Attr)]
-        elif isinstance(part, ir.Call) and isinstance(part.func, ir.Attr) and part.func.name[-1] == "_":
-            found.append(part.func.name)
-    return frozenset(found)
