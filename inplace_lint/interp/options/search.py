@@ -116,7 +116,7 @@ def choice_of_write(interp: Interpreter, item: Definition, tried: set[Goal]) -> 
 def _setting(interp: Interpreter, item: Definition, missed: Mapping[Key, Missed], names: frozenset[str]) -> list[Key]:
     """Return the sides of a constructor that set one of some attributes."""
     functions = {id(side.function): side.function for side in missed.values() if _constructs(item, side)}
-    found = (part for one in functions.values() for part in _of_function(interp, item, one, _leading(interp, item)))
+    found = (part for one in functions.values() for part in _of_function(interp, item, one))
     return [key for key, _, sets in found if key in missed and not names.isdisjoint(sets)]
 
 
@@ -176,13 +176,13 @@ def _worth_a_run(interp: Interpreter, item: Definition, missed: Mapping[Key, Mis
     """Return the sides that may lead to a write, those that set an attribute that decides about these, then others."""
     if not missed:
         return
-    leading, coverage = _leading(interp, item), interp.context.coverage
+    coverage = interp.context.coverage
     functions = {id(side.function): side.function for side in missed.values()}
     written = written_attributes(interp.context.code(method.slice).body for method in item.methods if method.writes)
     known = {
         key: (use if sets.isdisjoint(written) or not _constructs(item, missed[key]) else Use.WRITE, sets)
         for function in functions.values()
-        for key, use, sets in _of_function(interp, item, function, leading)
+        for key, use, sets in _of_function(interp, item, function)
         if key in missed and (use is not Use.MAKE or _constructs(item, missed[key]))
         if missed[key].function.slice.path == item.slice.path
         or (use >= Use.LEAD and key not in coverage.elsewhere)
@@ -238,11 +238,13 @@ def _constructs(item: Definition, side: Missed) -> bool:
     return (item.kind == "class" and not side.method) or side.function.qualname.rpartition(".")[2] == "__init__"
 
 
-def _of_function(interp: Interpreter, item: Definition, function: ir.Function, leading: frozenset[str]) -> _Found:
+def _of_function(interp: Interpreter, item: Definition, function: ir.Function) -> _Found:
     """Return the sides of conditions in a function; they are searched for once."""
     known = interp.context.coverage.worth
     key = (item.slice, id(function))
     if key not in known:
+        owner = _owner(interp, function) or item
+        leading = _leading(interp, item) | (frozenset() if owner is item else _leading(interp, owner))
         met = met_in(function.body) if lowered_may_write(function.body) else NOTHING_MET
         flag = interp.context.default().framework.requires_grad
         sides = tuple(sides_in(function.body, leading, met, goes_on=False))
@@ -269,6 +271,12 @@ def _named(side: Missed) -> Iterator[str]:
                 yield name
             case _:
                 pass
+
+
+def _owner(interp: Interpreter, function: ir.Function) -> Definition | None:
+    """Return the class of the file that a function is a method of; None if there is none."""
+    items = (one for one in interp.context.outline.items if one.kind == "class")
+    return next((one for one in items if any(method.slice == function.slice for method in one.methods)), None)
 
 
 def _leading(interp: Interpreter, item: Definition) -> frozenset[str]:
