@@ -125,7 +125,7 @@ def backward(
         node = state.nodes[number]
         _report_lost(state, node, assumed)
         for event, save in _breaches(state, framework, node, site):
-            why = event.assumptions | assumed
+            why = (event.assumptions | assumed) - _outside(state, number)
             sure = only_way.certain(state, starts, number, save, why, asked, elsewhere=elsewhere, loss=loss)
             open_ += _reported(state, replace(event, assumptions=why - sure))
         if not handed:
@@ -135,6 +135,15 @@ def backward(
         _end(state, number, retain=retain)
     only_way.report_whichever(state, loss, starts, open_)
     return frozenset(added)
+
+
+def _outside(state: State, number: NodeId) -> frozenset[str]:
+    """Return what is assumed of contexts in which a node was not recorded, such as that around backward."""
+    return frozenset(
+        sentence
+        for sentence, (first, end) in state.all_traits(traits.RECORDED_IN)
+        if number < first or (end is not None and number >= end)
+    )
 
 
 def _reported(state: State, event: Event) -> list[Stale]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 HELPER = """\
@@ -1283,3 +1285,33 @@ def test_an_option_that_is_passed_without_gradients_only_is_not_one_of_training(
     assert lint("layer.py")[:2] == (0, "All checks passed! (2 more with `--assume grad`)\n")
     (tree / "fit.py").write_text(SEARCH.format(context="if opt"))
     assert lint("--output-format=concise", "layer.py").out.count("error[IPL201]") == 2
+
+
+IN_A_CONTEXT = """\
+import torch
+from torch import nn
+
+
+def fit(xs, guard, log):
+    net = nn.Linear(4, 4)
+    for x in xs:
+        {0}
+        with guard():
+            {1}.backward()
+"""
+WRITTEN = "h = torch.sigmoid(net(x)); h += 1"
+
+
+@pytest.mark.parametrize(
+    ("lines", "loss", "severity"),
+    [
+        (WRITTEN, "(h.sum() * 2)", "error"),
+        ("with log(): print(net.weight.mean() * 1)\n        " + WRITTEN, "(h.sum() * 2)", "error"),
+        ("with log(): " + WRITTEN, "(h.sum() + net(x).sum())", "warning"),
+    ],
+    ids=["before the context", "after a context", "in a context"],
+)
+def test_a_context_is_assumed_to_leave_gradients_on_for_what_is_recorded_in_it(lint, folder, lines, loss, severity):
+    (folder / "training.py").write_text(IN_A_CONTEXT.format(lines, loss))
+    ran = lint("--output-format=json", ".")
+    assert [(row["code"], row["severity"]) for row in json.loads(ran.out)] == [("IPL101", severity)]

@@ -33,10 +33,13 @@ def enter(interp: Interpreter, state: State, context: ir.Expr, value: Value) -> 
 def suppose(state: State, context: str) -> str:
     """Assume that a context or decorator leaves gradients on; return the assumption, empty where that is settled."""
     sentence = f"`{context}` leaves gradients on"
-    if state.modes.grad is False or sentence in state.assumptions:
+    known = (
+        state.trait(traits.RECORDED_IN, sentence) if sentence in state.assumptions else (state.next_id, state.next_id)
+    )
+    if state.modes.grad is False or known is None or known[1] is None:
         return ""
     state.assume(sentence)
-    state.set_trait(traits.RECORDED_IN, sentence, (state.next_id, None))
+    state.set_trait(traits.RECORDED_IN, sentence, (known[0], None))
     return sentence
 
 
