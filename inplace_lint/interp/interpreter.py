@@ -113,8 +113,14 @@ class Interpreter(Protocol):
     def items_of(self, frame: Frame, state: State, value: Value, expr: ir.Expr | None, at: int, /) -> Items:
         """Return the items of an iterable, as far as they are known."""
 
-    def turns(self, frame: Frame, state: State, value: Value, expr: ir.Expr | None, at: int, /) -> Items:
-        """Return the items that a loop runs with: all of a short iterable, else enough to show what carries over."""
+    def turns(
+        self, frame: Frame, state: State, value: Value, expr: ir.Expr | None, at: int, /, *, loops: bool = True
+    ) -> Items:
+        """
+        Return the items that a loop runs with: all of a short iterable, else enough to show what carries over.
+
+        Where nothing `loops`, but the items are collected, those of an unknown iterable are the first of them.
+        """
 
     def assign(
         self, frame: Frame, state: State, target: ir.Expr, value: Value, source: ir.Expr | None = None, /

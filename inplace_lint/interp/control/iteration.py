@@ -64,8 +64,14 @@ def _of_object(interp: Interpreter, frame: Frame, state: State, value: Value, ex
             return Items((), exact=False)
 
 
-def turns(interp: Interpreter, frame: Frame, state: State, value: Value, expr: ir.Expr | None, at: int) -> Items:
-    """Return the items that a loop runs with: all of a short iterable, or enough turns to see what carries over."""
+def turns(
+    interp: Interpreter, frame: Frame, state: State, value: Value, expr: ir.Expr | None, at: int, *, loops: bool = True
+) -> Items:
+    """
+    Return the items that a loop runs with: all of a short iterable, or enough turns to see what carries over.
+
+    Where nothing `loops`, but the items are collected, those of an unknown iterable are the first of them.
+    """
     found = items_of(interp, frame, state, value, expr, at)
     if len(found.items) > EXACT_TURNS or state.instance(value) is not None:
         short = module_containers.condensed(state, found.items)
@@ -80,11 +86,11 @@ def turns(interp: Interpreter, frame: Frame, state: State, value: Value, expr: i
     if loaded is not None:
         return loaded
     # Two turns of an unknown iterable are a feasible path: on it, these are all the items.
-    if isinstance(value, Sym):
+    if loops and isinstance(value, Sym):
         state.set_trait(traits.LENGTH, value.id, UNKNOWN_TURNS)
         asked = state.symbols.sym((origins.BUILTIN, "len", None, (value,)), "number")
         state.set_trait(traits.EQUALS, asked.id, Const(UNKNOWN_TURNS))
-    return Items(tuple(_unknown_item(frame, state, value, turn) for turn in range(UNKNOWN_TURNS)), exact=True)
+    return Items(tuple(_unknown_item(frame, state, value, turn) for turn in range(UNKNOWN_TURNS)), exact=loops)
 
 
 def _that_matter(state: State, items: tuple[Value, ...], most: int) -> tuple[Value, ...]:

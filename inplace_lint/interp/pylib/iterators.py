@@ -52,14 +52,14 @@ def of_enumerate(request: Request) -> Results:
 
 
 def turns(request: Request, value: Value | None) -> Items:
-    """Return the items of an iterable; of an unknown one as many as a loop over it has turns."""
+    """Return the items of an iterable; of an unknown one as many as a loop over it has turns, which may be more."""
     if value is None:
         return Items((), exact=True)
     found = request.items(value)
     if found.items:
         return found
     expr = request.arguments.exprs.get(0)
-    return request.interp.turns(request.frame, request.state, value, expr, request.at)
+    return request.interp.turns(request.frame, request.state, value, expr, request.at, loops=False)
 
 
 def of_zip(request: Request) -> Results:
