@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 
 class Supposition(str):
     """
@@ -43,6 +45,12 @@ def uses_result(sentence: str) -> bool:
 def passes_gradient(sentence: str) -> bool:
     """Return whether an assumption is that a gradient passes a call of something unknown."""
     return sentence.endswith("passes the gradient on")
+
+
+def only_training(sentences: Collection[str], parameters: int) -> bool:
+    """Return whether assumptions are that so many parameters require grad, and that somebody trains: nothing else."""
+    asked = sum(map(asks_for_gradient, sentences))
+    return bool(sentences) and asked == parameters and asked + sum(map(uses_result, sentences)) == len(sentences)
 
 
 def takes_for_tensor(sentence: str) -> bool:

@@ -57,11 +57,12 @@ def certain(
         return sure
     if not (asked is not None or _feeds_training(state, starts, number)):
         return sure
-    sure |= _passed(state, starts, number, passes, elsewhere)
+    below = passes & _below(state, (number,)).keys()
+    sure |= _passed(state, starts, number, passes, elsewhere) | _needed_calls(state, starts, below, elsewhere)
     trained = _trained(state, _below(state, (number,))) - _trained(state, _below(state, starts, {number})) - elsewhere
     if not trained:
         return sure
-    on_the_way = passes - _below(state, (number,)).keys()
+    on_the_way = passes - below
     found = {state.nodes[one].passes for one in on_the_way}
     for one in passes - on_the_way:
         if not trained <= _trained(state, _below(state, (number,), {one})):
@@ -82,6 +83,40 @@ def _passed(
             only = _trained(state, _below(state, leading)) - _trained(state, others) - elsewhere
             (certain if only else open_).add(state.nodes[call].passes)
     return frozenset(certain - open_)
+
+
+def _needed_calls(
+    state: State, starts: Collection[NodeId], calls: Collection[NodeId], elsewhere: frozenset[RefId]
+) -> frozenset[str]:
+    """
+    Return that a gradient passes unknown calls that returned one tensor, where nothing else leads to something trained.
+
+        out = mesh.spread(self.linear(x))    # without a gradient nothing trains `linear`,
+        return out.exp() + out               # whichever of the two is looked at
+    """
+    trained = _trained(state, _below(state, starts)) - elsewhere if calls else frozenset[RefId]()
+    certain, open_ = set[str](), set[str]()
+    for call in calls:
+        is_needed = not trained <= _trained(state, _below(state, starts, {call})) and _returned_tensor(state, call)
+        (certain if is_needed else open_).add(state.nodes[call].passes)
+    return frozenset(certain - open_)
+
+
+def _returned_tensor(state: State, call: NodeId) -> bool:
+    """Check whether an unknown call returned a tensor of which nothing was taken for a part of several."""
+    results = {number for number, node in state.all_traits(traits.CALL_NODE) if node == call}
+    if not results or any(state.tensor(Sym(number)) is None for number in results):
+        return False
+    return not any(_is_part_of(key, results) for key in state.symbols.keys)
+
+
+def _is_part_of(key: object, whole: Collection[SymId]) -> bool:
+    """Check whether a key is that of an item or attribute of one of some values."""
+    match key:
+        case (origins.ITEM | origins.ROW | origins.TURN, Sym(number), *_) | (origins.ATTRIBUTE, int(number), *_):
+            return number in whole
+        case _:
+            return False
 
 
 def _granted(

@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol
 
 from msgspec import Struct
 
+from inplace_lint.core.assumption import only_training
 from inplace_lint.core.event import Event, Stale, Touch, Untracked
 from inplace_lint.core.finding import Asks, Certainty, Finding, Fix, Related, Role, Severity, doubt
 from inplace_lint.core.span import Place, Span
@@ -107,14 +108,28 @@ def _worst(rule: Rule, draft: Draft) -> Severity:
 
 
 def chosen(said: Iterable[Said]) -> list[Chosen]:
-    """Return one draft for each rule and place, with the saves of the others that are as severe."""
+    """
+    Return one draft for each rule and place, with the saves of the others that are as severe.
+
+    A second one is what may be an error, where the first is none: the project has to be asked about that.
+    """
     groups: dict[tuple[str, Place], list[Said]] = {}
     for one in said:
         groups.setdefault((one.rule.code, one.draft.place), []).append(one)
     raises = {place for (_, place), group in groups.items() if any(one.severity is Severity.ERROR for one in group)}
     dropped = set(_dropped(groups, raises))
     hiding = {place for (_, place), group in groups.items() if group[0].rule.yields_to_errors and place in raises}
-    return [_merged(group, hides=key[1] in hiding) for key, group in groups.items() if key not in dropped]
+    kept = ((group, key[1] in hiding) for key, group in groups.items() if key not in dropped)
+    return [_merged(one, hides=hides) for group, hides in kept for one in (group, _to_be_asked(group)) if one]
+
+
+def _to_be_asked(group: Sequence[Said]) -> list[Said]:
+    """Return the drafts that are errors if the project shows what they assume, where none of the others is one."""
+    if any(one.entry is None and one.severity is Severity.ERROR for one in group):
+        return []
+    entries = ((one, one.entry) for one in group if one.entry is not None)
+    asked = [one for one, entry in entries if only_training(one.draft.assumptions, len(entry.given))]
+    return asked if len(asked) < len(group) and not group[0].rule.unanimous else []
 
 
 def _dropped(

@@ -11,13 +11,13 @@ Nobody trains through what a test does, and much of it is wrong on purpose. What
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from inplace_lint.core.assumption import asks_for_gradient, uses_result
+from inplace_lint.core.assumption import only_training
 from inplace_lint.core.finding import Asks, Certainty, Finding, Severity
 from inplace_lint.core.span import Span
 from inplace_lint.knowledge.facts import framework, frameworks
@@ -45,15 +45,32 @@ def with_trained(
     done: dict[tuple[str, Span], list[Finding]] = {}
     for place, findings in found.items():
         sure = [one for one in findings if one.entry is None]
-        for one in findings if not sure else ():
-            root = roots[one.entry.path] if one.entry is not None else ""
-            if root not in known:
-                known[root] = _trainers(graphs[root])
-            sure.append(one if one.entry is None else _asked(known[root], one, one.entry))
+        if not any(one.severity is Severity.ERROR for one in sure):
+            asked = [one for one in findings if one.entry is not None]
+            sure.extend(_sought(asked, roots, graphs, known, only_errors=bool(sure)))
         done[place] = [one for one in sure if one.entry is None] or sure
         if place[1].path in tests:
             done[place] = [_of_nobody(one) for one in done[place]]
     return done
+
+
+def _sought(
+    findings: Iterable[Finding],
+    roots: Mapping[str, str],
+    graphs: Mapping[str, import_graph.Graph],
+    known: dict[str, Trainers],
+    *,
+    only_errors: bool,
+) -> Iterator[Finding]:
+    """Yield findings that assume somebody trains, without their entry where the project shows it; or `only_errors`."""
+    for one in findings:
+        assert one.entry is not None
+        root = roots[one.entry.path]
+        if root not in known:
+            known[root] = _trainers(graphs[root])
+        told = _asked(known[root], one, one.entry)
+        if not only_errors or (told.entry is None and told.severity is Severity.ERROR):
+            yield told
 
 
 def _tests(paths: Iterable[str], roots: Mapping[str, str], graphs: Mapping[str, import_graph.Graph]) -> frozenset[str]:
@@ -94,9 +111,7 @@ def _asked(trainers: Trainers, one: Finding, entry: Asks) -> Finding:
 
 def _told(trainers: Trainers, one: Finding, entry: Asks) -> Finding:
     """Return a finding without its entry; if calls in the project show all that it assumes, without that, too."""
-    asked = sum(map(asks_for_gradient, one.assumptions))
-    known = asked == len(entry.given) and asked + sum(map(uses_result, one.assumptions)) == len(one.assumptions)
-    if not (one.assumptions and known and trainers.is_certain(entry)):
+    if not (only_training(one.assumptions, len(entry.given)) and trainers.is_certain(entry)):
         return replace(one, entry=None)
     return replace(one, entry=None, severity=one.worst, certainty=Certainty.SOMETIMES, assumptions=())
 

@@ -21,6 +21,7 @@ from inplace_lint.effects.reachability import heights, reachable
 from inplace_lint.effects.summary import Definition, Outline
 
 _CALLERS = 1  # of functions that write nothing themselves and use the same definitions
+_VARIANTS = 3  # of a class that each complete in their own way
 _CALLS_TO_WRITE = 2
 
 
@@ -46,13 +47,14 @@ class Schedule(Struct, frozen=True, dict=True):
         """
         Return whether a function that writes nothing itself is a further caller of what enough others called before.
 
-        Files of model variants hold dozens of functions that differ in a few arguments only.
+        Files of model variants hold dozens of functions that differ in a few arguments only, and classes without a
+        method.
         """
-        if item.writes:
+        if item.writes or item.methods:
             return False
         used = self.uses[item.name]
         self.seen[used] += 1
-        return self.seen[used] > _CALLERS
+        return self.seen[used] > (_CALLERS if item.kind == "function" else _VARIANTS)
 
 
 def schedule(file: FileEffects) -> Schedule:
@@ -165,7 +167,7 @@ def pending(bases: Callable[[], Iterable[Definition]], item: Definition, ran: Ab
     if called is not None:
         return writes(item) or key(called) not in ran
     # Without a method of its own for it, a call runs that of a base, on what this class constructs.
-    if item.bases and (writes(item) or _changes_unseen(bases(), item, ran, runs)):
+    if item.bases and (writes(item) or _changes_unseen(bases(), item, ran, runs) or _completes(bases(), item)):
         return True
     if any(method.writes and key(method) not in ran for method in item.methods):
         return True
@@ -218,6 +220,21 @@ def _changes_unseen(
         run = set_up_methods(base) | reachable(runs, uses)
         used.update(*(uses[method] for method in run & uses.keys()))
     return any(method.name in used and key(method) not in ran for method in item.methods)
+
+
+def _completes(bases: Iterable[Definition], item: Definition) -> bool:
+    """
+    Return whether a class binds what a base needs that leads to a write, and that none of the `bases` has.
+
+        class Recurrent(nn.Module):
+            def __init__(self, size): self.rnn = self.cell(size, size)    # of each class that derives from it
+
+        class LongShortTerm(Recurrent): cell = nn.LSTM
+    """
+    known = [*bases] if item.sets else []
+    needed = frozenset[str]().union(*(method.gets for base in known if writes(base) for method in base.methods))
+    has = frozenset[str]().union(*(one.sets for base in known for one in (base, *base.methods)))
+    return not item.sets.isdisjoint(needed - has)
 
 
 def unseen(item: Definition, ran: AbstractSet[str], call: str) -> bool:

@@ -31,8 +31,8 @@ class Definition(NamedTuple):
     What may write: `writes` if anything in it may write in place, `writes_shared` if that may be what others hold, and
     `makes` if it makes something that writes whenever that is run. `kept` are the names that it does more with than
     call them, `kept_attributes` the attributes; of a class those outside of its methods. `runs_made`: it calls a
-    variable that it binds. `sets` are the attributes that a method sets on its instance, `gets` those that
-    it reads. `imports` are those inside of a function or method.
+    variable that it binds. `sets` are the attributes that a method sets on its instance, of a class those that its body
+    binds, `gets` those that a method reads. `imports` are those inside of a function or method.
     """
 
     kind: str
@@ -244,6 +244,7 @@ def definition(path: str, node: ast.stmt, names: Names, owner: ast.ClassDef | No
         attributes = {} if owner is None else members(owner)
         if any(attributes.get(member) not in kinds for member, kinds in words.filled_members.items()):
             words.write()
+    words.sets.update(_bound_in(node) if isinstance(node, ast.ClassDef) else ())
     slice_ = Slice(path, _first_line(node), node.end_lineno or node.lineno, "class" if kind == "class" else "statement")
     decorators = getattr(node, "decorator_list", ()) if kind != "statement" else ()
     return _of_words(words, kind, name, slice_)._replace(
@@ -257,6 +258,16 @@ def definition(path: str, node: ast.stmt, names: Names, owner: ast.ClassDef | No
         makes=names.make(words),
         imports=tuple(_imports(words.imports)) if kind == "function" else (),
     )
+
+
+def _bound_in(node: ast.ClassDef) -> Iterator[str]:
+    """Yield the names to which the body of a class assigns something."""
+    for inner in node.body:
+        match inner:
+            case ast.Assign([ast.Name(name)]) | ast.AnnAssign(ast.Name(name), _, ast.expr()):
+                yield name
+            case _:
+                pass
 
 
 def _of_words(words: Words, kind: str, name: str, slice_: Slice) -> Definition:

@@ -69,7 +69,7 @@ def run_all(interp: Interpreter) -> list[Found]:
     for item in order.items:
         cut, calls = counters["roots_cut_by_steps"], counters["framework_calls"]
         if runs.is_pending(interp, item):
-            if item.kind == "function" and order.is_one_of_many(item):
+            if order.is_one_of_many(item):
                 counters["callers_left_out"] += 1
             else:
                 if schedule.is_unreached(item, interp.fuel.returned, call):

@@ -84,7 +84,8 @@ class Framework(Struct, frozen=True):
     `operators` maps the namespace in which operators that a program registers are called to the class that has the
     methods of such an operator, `registers` is the macro with which C++ sources register some.
     `parameters` are the attributes of a module whose class is not known that are taken for parameters, each with the
-    reason. `parts` is the attribute that maps names to the modules in a module.
+    reason. `parts` is the attribute that maps names to the modules in a module, `chains` are the containers that call
+    what they hold one after the other.
     """
 
     name: str
@@ -149,6 +150,7 @@ class Framework(Struct, frozen=True):
     axes: Mapping[str, str] = field(default_factory=dict)
     neutral: frozenset[str] = frozenset()
     testing: frozenset[str] = frozenset()
+    chains: frozenset[str] = frozenset()
     indices: frozenset[str] = frozenset()
     bitwise: frozenset[str] = frozenset()
     equality: frozenset[str] = frozenset()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import pytest
 
 ENCODER = """\
@@ -372,3 +374,66 @@ class Root(nn.Module):
     )
     (tree / "net.py").write_text("from loss import Root\n")
     assert "loss.py:8:9: error[IPL101]" in lint("loss.py", "--output-format", "concise").out
+
+
+RESIDUAL = """\
+from torch import nn
+
+
+class Residual(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.act = nn.ELU()
+        self.proj = nn.Linear(size, size)
+
+    def forward(self, x):
+        h = self.proj(self.act(x))
+        x += h
+        return x
+"""
+CHAIN = """\
+from torch import nn
+
+from residual import Residual
+
+
+class Net(nn.Module):
+    def __init__(self, size, depth, parts, start, kind):
+        super().__init__()
+{made}
+        self.run = parts(self.body)
+
+    def forward(self, x):
+        return self.run.start(x)
+"""
+MADE = {
+    "layers = [nn.Linear(size, size)]\nlayers.append(Residual(size))\nself.body = nn.Sequential(*layers)": "error",
+    "layers: list = [nn.Linear(size, size), nn.GELU()]\nfor _ in range(depth):\n    layers += [Residual(size)]\n"
+    "self.body = nn.Sequential(*layers)": "error",
+    "self.body = nn.Sequential(*[nn.Sequential(nn.Linear(size, size), Residual(size)) for _ in range(depth)])": "error",
+    "layers = []\nfor _ in range(depth):\n    layers += [Residual(size), nn.Linear(size, size)]\n"
+    "self.body = nn.Sequential(*layers)": "error",
+    "self.body = nn.Sequential(Residual(size), nn.Linear(size, size))": "warning",
+    "self.body = nn.Sequential(nn.Linear(size, size), start, Residual(size))": "warning",
+    "layers = [nn.Linear(size, size), Residual(size)]\nself.body = nn.ModuleList(layers)": "warning",
+    "layers = []\nif kind:\n    layers.append(nn.Linear(size, size))\nelse:\n    layers.append(Residual(size))\n"
+    "self.body = nn.Sequential(*layers)": "warning",
+    "layers = [nn.Linear(size, size)]\nlayers = [Residual(size)]\nself.body = nn.Sequential(*layers)": "warning",
+}
+
+
+@pytest.mark.parametrize(("made", "told"), MADE.items())
+def test_what_a_container_calls_after_a_layer_is_given_what_that_computes(lint, tree, made, told):
+    (tree / "residual.py").write_text(RESIDUAL)
+    (tree / "net.py").write_text(CHAIN.format(made=textwrap.indent(made, " " * 8)))
+    out = lint("residual.py", "--output-format", "concise").out
+    assert f"residual.py:12:9: {told}[IPL101]" in out
+
+
+def test_what_a_network_leaves_open_for_want_of_steps_is_asked_of_its_parts(lint, tree):
+    layers = "layers = [nn.Linear(size, size)]\nfor _ in range(40):\n    layers += [Residual(size)]\n"
+    (tree / "residual.py").write_text(RESIDUAL)
+    made = layers + "self.body = nn.Sequential(*layers)"
+    net = CHAIN.format(made=textwrap.indent(made, " " * 8)).replace("self.run.start", "self.body")
+    (tree / "net.py").write_text(net)
+    assert "residual.py:12:9: error[IPL101]" in lint("residual.py", "--output-format", "concise").out

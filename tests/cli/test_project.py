@@ -740,3 +740,28 @@ class Net(nn.Module):
     found = _found(lint, "net.py")
     assert [(row["code"], row["severity"]) for row in found] == [(code, "error") for code in codes]
     assert all("with `gate=True`" in row["message"] for row in found)
+
+
+@pytest.mark.parametrize(("cell", "found"), [("nn.LSTM", ["IPL102"]), ("nn.Linear", [])])
+def test_a_class_without_methods_that_binds_what_its_base_needs_is_run(lint, folder, cell, found):
+    (folder / "recurrent.py").write_text(
+        f"""\
+from torch import nn
+
+
+class Recurrent(nn.Module):
+    def __init__(self, size, rate=0.8):
+        super().__init__()
+        self.rnn = self.cell(size, size)
+        self.drop = nn.Dropout(rate, inplace=True) if rate else nn.Identity()
+
+    def forward(self, x):
+        output = self.rnn(x)[0]
+        return self.drop(output[:, -1])
+
+
+class LongShortTerm(Recurrent):
+    cell = {cell}
+"""
+    )
+    assert [row["code"] for row in _found(lint, "recurrent.py")] == found

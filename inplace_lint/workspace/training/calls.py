@@ -16,9 +16,10 @@ from typing import NamedTuple
 
 from inplace_lint.core.remembered import remembered
 from inplace_lint.knowledge.facts import framework, frameworks
+from inplace_lint.workspace.training.chains import Part, parts_in
 from inplace_lint.workspace.training.functions import Function, functions_in, unrecorded_in, within
 from inplace_lint.workspace.training.holders import called_word, items_of, makes_layer, parts_of
-from inplace_lint.workspace.training.names import flags
+from inplace_lint.workspace.training.names import flags, layers, layers_with_parameters
 from inplace_lint.workspace.training.passed import Bound, Handed, Passed, is_dropped, settings_of
 from inplace_lint.workspace.training.uses import imports_of, last_word
 
@@ -36,6 +37,11 @@ class Place(NamedTuple):
     makes: bool
     position: int | None
     param: str
+
+    @property
+    def is_first(self) -> bool:
+        """Whether it is the first argument of a call of a module's object."""
+        return self.makes and self.position == 0
 
     @property
     def is_side(self) -> bool:
@@ -112,6 +118,8 @@ class Calls:
             if value is not None:
                 handed = self.scope(scope).passed(value, (path, self.names.get(scope, "")))
                 yield handed._replace(cut=handed.cut or is_dropped(scope, call))
+        if place.is_first and any(map(self._follows_layer, self._chained.get(place.word, ()))):
+            yield Handed(Passed.COMPUTED, (path, ""), frozenset(), frozenset())
 
     def of(self, place: Place) -> Iterator[tuple[ast.AST, ast.Call]]:
         """Yield the calls of a function, or of the objects that a class makes, each with the scope that it is in."""
@@ -143,6 +151,26 @@ class Calls:
             found |= more
             waiting.extend(more)
         return frozenset(found)
+
+    @cached_property
+    def _chained(self) -> dict[str, list[Part]]:
+        """Return what containers call one after the other, by the last name of what makes it."""
+        found: dict[str, list[Part]] = {}
+        for scope in self.scopes.values():
+            for part in parts_in(scope):
+                found.setdefault(called_word(part.node), []).append(part)
+        return found
+
+    def _follows_layer(self, part: Part) -> bool:
+        """Check whether what is called just before a part of a container computes something with parameters."""
+        for before in part.before:
+            word = called_word(before) if isinstance(before, ast.Call) else ""
+            kind = None if self.sets_flags else self.computed_by(word)
+            if kind is None and word not in self.classes and word in layers():
+                kind = Passed.COMPUTED if word in layers_with_parameters() else Passed.HANDED
+            if kind is not Passed.HANDED:
+                return kind is Passed.COMPUTED
+        return False
 
     @cached_property
     def _of_layers(self) -> frozenset[str]:

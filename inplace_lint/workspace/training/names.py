@@ -36,6 +36,19 @@ def _has_parameters(row: Mapping[str, Any]) -> bool:
 
 
 @cache
+def layers() -> frozenset[str]:
+    """Return the last names of the frameworks' layers, which pass gradients on."""
+    found = ((name, rows) for known in frameworks() for name, rows in tables(known).rows.items())
+    return frozenset(name.rpartition(".")[2] for name, rows in found if any("init" in row for row in rows))
+
+
+@cache
+def chains() -> frozenset[str]:
+    """Return the last names of the frameworks' containers whose parts are called one after the other."""
+    return frozenset(name.rpartition(".")[2] for known in frameworks() for name in framework(known).chains)
+
+
+@cache
 def flags() -> frozenset[str]:
     """Return the names of the attributes that say whether a tensor requires grad."""
     return frozenset(framework(known).requires_grad for known in frameworks())
