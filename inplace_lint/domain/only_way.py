@@ -53,6 +53,8 @@ def certain(
     """
     sure = _needed(state, state.nodes[number], asked=asked is not None) | _granted(state, loss, starts, number, save)
     passes = {above for above, node in state.nodes.items() if node.passes and node.passes in assumed}
+    if passes:
+        passes &= _below(state, starts).keys()
     if not passes or elsewhere is None:
         return sure
     if not (asked is not None or _feeds_training(state, starts, number)):

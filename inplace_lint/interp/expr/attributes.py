@@ -96,6 +96,8 @@ def _of_other(state: State, value: Value, name: str) -> Value:
             return Builtin(name, value)
         case Partial(function, _, _) if name == "func" or (name == "run" and kernels.is_kernel(value)):
             return function if name == "func" else value
+        case Bound(receiver, function) if name in {"__self__", "__func__"}:
+            return receiver if name == "__self__" else function
         case Closure() if name == "__name__":
             return Const(value.function.qualname.rpartition(".")[2])
         case _:

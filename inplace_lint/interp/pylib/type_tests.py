@@ -9,7 +9,7 @@ import numbers
 import queue
 
 from inplace_lint.domain import traits
-from inplace_lint.domain.heap import DictObject, Instance, ListObject, Names
+from inplace_lint.domain.heap import DictObject, Instance, ListObject, Names, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
     Bound,
@@ -198,7 +198,22 @@ def of_type(request: Request) -> Results:
         return [(state, inner.cls)]
     if isinstance(inner, DictObject) and inner.default is None:
         return [(state, Builtin("dict"))]
-    return request.unknown()
+    cls = _class_of(request.interp, state, value) if value is not None else None
+    return [(state, cls)] if cls is not None else request.unknown()
+
+
+def _class_of(interp: Interpreter, state: State, value: Value) -> Value | None:
+    """Return the class of a tuple, list, set or tensor; None of what else may be a value of a derived class."""
+    inner = state.object(value) if isinstance(value, Ref) else value
+    match inner:
+        case Tuple(_, True, ()):
+            return Builtin("tuple")
+        case ListObject(_, True, "list" | "set" as kind):
+            return Builtin(kind)
+        case Tensor(param=False) if (facts := materialise.framework_of(interp, state, value)) is not None:
+            return Dotted(facts.framework.tensor)
+        case _:
+            return None
 
 
 _MAKES_A_CLASS = 3
