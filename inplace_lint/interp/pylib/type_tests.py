@@ -206,7 +206,7 @@ def _class_of(interp: Interpreter, state: State, value: Value) -> Value | None:
     """Return the class of a tuple, list, set or tensor; None of what else may be a value of a derived class."""
     inner = state.object(value) if isinstance(value, Ref) else value
     match inner:
-        case Tuple(_, True, ()):
+        case Tuple(items, True, ()) if _is_plain(state, items):
             return Builtin("tuple")
         case ListObject(_, True, "list" | "set" as kind):
             return Builtin(kind)
@@ -214,6 +214,17 @@ def _class_of(interp: Interpreter, state: State, value: Value) -> Value | None:
             return Dotted(facts.framework.tensor)
         case _:
             return None
+
+
+def _is_plain(state: State, items: tuple[Value, ...]) -> bool:
+    """
+    Check whether items are certainly those of a plain tuple.
+
+    Sizes and ranges are tuples here as well, and what one operation returned may be in a list or in a tuple of its own.
+    """
+    refs = {item for item in items if isinstance(item, Ref)}
+    made = {tensor.made for ref in refs if (tensor := state.tensor(ref)) is not None}
+    return bool(refs) and not (1 < len(refs) == len(items) and len(made) == 1)
 
 
 _MAKES_A_CLASS = 3
