@@ -45,10 +45,12 @@ def method(interp: Interpreter, state: State, cls: ClassValue, name: str, slice_
 
 def bind_read(interp: Interpreter, state: State, cls: ClassValue, env: Ref, body: tuple[ir.Stmt, ...]) -> None:
     """Bind those methods of a top-level class that its body reads, as in `__call__ = forward`."""
-    read = dict.fromkeys(node.id for node in walk(body) if isinstance(node, ir.Name)) if cls.methods else ()
-    for name in read:
-        slice_ = cls.methods.get(name)
-        found = None if slice_ is None else method(interp, state, cls, name, slice_)
+    names = (node.id for node in walk(body) if isinstance(node, ir.Name)) if cls.methods else ()
+    read = {name: cls.methods[name] for name in names if name in cls.methods}
+    if read and len(interp.context.module(cls.slice.path).holes(cls.slice)) > len(cls.methods):
+        return  # IMPRECISE: of two methods of one name the first may be meant
+    for name, slice_ in read.items():
+        found = method(interp, state, cls, name, slice_)
         if found is not None:
             state.bind(env, name, found)
 
