@@ -26,7 +26,7 @@ from inplace_lint.core.span import Place
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import BESIDE, Node, Save, Tensor
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NodeId, RefId, SliceValue, Sym, SymId, Tuple, Value
+from inplace_lint.domain.values import Const, NodeId, RefId, SliceValue, Sym, SymId, Tuple, Value
 
 _ARITHMETIC = frozenset({"+", "-", "*", "/", "**", "@"})
 
@@ -53,6 +53,8 @@ def certain(
     """
     sure = _needed(state, state.nodes[number], asked=asked is not None) | _granted(state, loss, starts, number, save)
     passes = {above for above, node in state.nodes.items() if node.passes and node.passes in assumed}
+    if passes:
+        passes &= _below(state, starts).keys()
     if not passes or elsewhere is None:
         return sure
     if not (asked is not None or _feeds_training(state, starts, number)):
@@ -197,13 +199,13 @@ def report_whichever(state: State, loss: Sequence[Tensor], starts: Iterable[Node
 
 def _operands(state: State, assumed: frozenset[str]) -> frozenset[str | SymId]:
     """Return the unknown values of which one requires grad where one of these assumptions holds."""
-    found: set[str | SymId] = set()
-    waiting: list[SymId] = []
-    for one in assumed:
-        if isinstance(one, Assumption):
-            waiting.append(SymId(one.of))
-        else:
-            found.add(one)
+    computed = [SymId(one.of) for one in assumed if isinstance(one, Assumption)]
+    return frozenset((*(one for one in assumed if not isinstance(one, Assumption)), *_computed_of(state, computed)))
+
+
+def _computed_of(state: State, waiting: list[SymId]) -> set[SymId]:
+    """Return the unknown values that some are computed of by arithmetic, or of which they are slices."""
+    found: set[SymId] = set()
     while waiting:
         number = waiting.pop()
         match state.symbols.keys[number]:
@@ -215,7 +217,7 @@ def _operands(state: State, assumed: frozenset[str]) -> frozenset[str | SymId]:
                 waiting.append(inner)
             case _:
                 found.add(number)
-    return frozenset(found)
+    return found
 
 
 def _is_part_of_argument(state: State, number: SymId) -> bool:
@@ -271,13 +273,25 @@ def _is_only_result(state: State, number: SymId) -> bool:
 
 
 def _is_detached(state: State, number: SymId) -> bool:
-    """Check whether an unknown value comes from a function of which the program detaches a result."""
-    made_by = _function(state, number)
+    """Check whether an unknown value comes from a call of a function, of which the program detaches a result."""
+    made_by = _function(state, _whole(state, number))
     if made_by is None:
         return False
-    detached = {thing.storage for thing in state.heap.values() if isinstance(thing, Tensor) and thing.view in BESIDE}
-    results = ((one, state.tensor(ref)) for one, ref in state.all_traits(traits.TENSOR))
-    return any(tensor and tensor.storage in detached and _function(state, one) == made_by for one, tensor in results)
+    tensors = [thing for thing in state.heap.values() if isinstance(thing, Tensor)]
+    detached = {tensor.storage for tensor in tensors if tensor.view in BESIDE}
+    known = ((one, state.tensor(ref)) for one, ref in state.all_traits(traits.TENSOR))
+    computed = [_computed_of(state, [one]) for one, tensor in known if tensor and tensor.storage in detached]
+    computed += [_operands_below(state, one) for one in tensors if one.storage in detached and one.nodes]
+    return any({_function(state, _whole(state, one)) for one in sources} == {made_by} for sources in computed)
+
+
+def _whole(state: State, number: SymId) -> SymId:
+    """Return the value of which an unknown value is an item: `action, log_pi = policy(state)`."""
+    match state.symbols.keys[number]:
+        case (origins.ITEM, Sym(whole), Const(int())):
+            return whole
+        case _:
+            return number
 
 
 def _function(state: State, number: SymId) -> Value | None:

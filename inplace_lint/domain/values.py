@@ -215,6 +215,7 @@ Value = (
 )
 
 NONE = Const(None)
+PARTIAL_METHOD = Builtin("partialmethod")  # a partial call of it is a method, whose first argument is its object
 NAMES = "vars"  # the builtin that is the mapping of the names of a module, or of the attributes of an object
 
 

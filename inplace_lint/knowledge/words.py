@@ -235,7 +235,7 @@ INTRINSICS = frozenset({
     "module_requires_grad_",
     "modules", "named_buffers", "named_children", "named_modules", "named_parameters", "named_part", "nothing",
     "object",    "of_object", "of_objects", "operator", "operator_autograd", "operator_define",
-    "operator_impl", "optimizer", "optimizer_step",
+    "operator_impl", "optimizer", "optimizer_step", "optimizer_steps",
     "optimizer_group", "optimizer_zero", "parameter", "parameter_options", "parameters",
     "passed_on", "register_buffer", "register_parameter", "reparametrized",
     "remove_hook", "requires_grad_", "set_submodule", "reset_parameters", "retain_grad", "save_for_backward",

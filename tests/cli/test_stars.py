@@ -55,3 +55,14 @@ def test_a_kept_result_holds_while_these_files_name_the_framework(lint, package)
 def test_files_that_import_each_other_end(lint, package):
     (package / "more.py").write_text("from .names import *\nfrom .net import *\n")
     assert lint("--no-cache", ".").status == 0
+
+
+def test_a_package_that_cannot_be_read_gives_the_framework_itself(lint, folder):
+    (folder / "basics.py").write_text(
+        "from fastai.vision.all import *\n\n\nweights = torch.randn(3, 1).requires_grad_()\nweights[0] *= 1.0001\n"
+    )
+    (folder / "local.py").write_text(
+        "from .missing import *\n\nweights = torch.randn(3).requires_grad_()\nweights *= 2\n"
+    )
+    assert "basics.py:5:1: error[IPL202]" in lint("--no-cache", "--output-format", "concise", "basics.py").out
+    assert lint("--no-cache", "local.py").status == 0

@@ -12,7 +12,7 @@ from inplace_lint.core.span import Place, Slice
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, Names
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, ClassValue, Closure, Const, Partial, Sym, Tuple, Value
+from inplace_lint.domain.values import NONE, ClassValue, Closure, Const, Partial, Ref, Sym, Tuple, Value
 from inplace_lint.interp import symbolic_args
 from inplace_lint.interp.frame import Arguments, Frame, Variable
 from inplace_lint.interp.fuel import COUNTED_RECURSION, DEPTH, RECURSION
@@ -21,6 +21,7 @@ from inplace_lint.interp.module_scope import module_env
 from inplace_lint.interp.options import promises
 from inplace_lint.interp.outcome import taken
 from inplace_lint.ir import nodes as ir
+from inplace_lint.ir.walk import walk
 
 _VAGUE = frozenset({"", "input"})
 _PLAIN = frozenset({"array", "number", "sequence", "str"})
@@ -40,6 +41,18 @@ def method(interp: Interpreter, state: State, cls: ClassValue, name: str, slice_
     if made is not None:
         state.set_trait(traits.METHOD, key, made)
     return made
+
+
+def bind_read(interp: Interpreter, state: State, cls: ClassValue, env: Ref, body: tuple[ir.Stmt, ...]) -> None:
+    """Bind those methods of a top-level class that its body reads, as in `__call__ = forward`."""
+    names = (node.id for node in walk(body) if isinstance(node, ir.Name)) if cls.methods else ()
+    read = {name: cls.methods[name] for name in names if name in cls.methods}
+    if read and len(interp.context.module(cls.slice.path).holes(cls.slice)) > len(cls.methods):
+        return  # IMPRECISE: of two methods of one name the first may be meant
+    for name, slice_ in read.items():
+        found = method(interp, state, cls, name, slice_)
+        if found is not None:
+            state.bind(env, name, found)
 
 
 def bind(

@@ -353,6 +353,7 @@ def class_body(interp: Interpreter, state: State, cls: ClassValue) -> Ref:
     node = interp.context.definition(cls)
     if node is not None:
         frame = Frame(env, cls.module, cls.slice)
+        closures.bind_read(interp, state, cls, env, node.body)
         run_in_place(interp, frame, state, node.body)
         if cls.slice.kind == "class":
             environment.note_names(state, env, cls.module, cls.name)

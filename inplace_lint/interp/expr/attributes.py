@@ -18,6 +18,7 @@ from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
     NONE,
     NOT_TENSORS,
+    PARTIAL_METHOD,
     Bound,
     Builtin,
     ClassValue,
@@ -96,6 +97,8 @@ def _of_other(state: State, value: Value, name: str) -> Value:
             return Builtin(name, value)
         case Partial(function, _, _) if name == "func" or (name == "run" and kernels.is_kernel(value)):
             return function if name == "func" else value
+        case Bound(receiver, function) if name in {"__self__", "__func__"}:
+            return receiver if name == "__self__" else function
         case Closure() if name == "__name__":
             return Const(value.function.qualname.rpartition(".")[2])
         case _:
@@ -329,6 +332,8 @@ def _bound(interp: Interpreter, frame: Frame, state: State, value: Value, found:
                     after.set_attribute(value, found.function.qualname.rpartition(".")[2], result)
             return results
         return [(state, found if found.wrapper == "static" else Bound(value, found))]
+    if isinstance(found, Partial) and found.function == PARTIAL_METHOD and found.args:
+        return [(state, Partial(found.args[0], (value, *found.args[1:]), found.keywords))]
     binds = isinstance(found, Dotted) and is_method(interp, found.name)
     return [(state, Bound(value, found) if binds else found)]
 

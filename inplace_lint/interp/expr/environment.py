@@ -158,7 +158,11 @@ def _bound(state: State, env: Ref, name: str) -> Value | None:
 
 
 def _from_star(interp: Interpreter, state: State, path: str, star: ImportFrom, name: str) -> Value | None:
-    """Return what `from module import *` binds to a name; None if that module does not have it."""
+    """
+    Return what `from module import *` binds to a name; None if that module does not have it.
+
+    Of a module that cannot be read, the name of a framework is that framework: `from fastai.vision.all import *`.
+    """
     target = interp.context.project.resolve(path, star.module, star.level)
     if target is not None:
         if name.startswith("_") or not interp.context.project.may_bind(target, name):
@@ -167,6 +171,8 @@ def _from_star(interp: Interpreter, state: State, path: str, star: ImportFrom, n
             return None
         return find(interp, state, target, name)
     dotted = f"{star.module}.{name}"
+    if not star.level and any(name in facts.framework.packages for facts in interp.context.facts.values()):
+        return Dotted(name)
     return None if star.level or not interp.context.forms(dotted) else Dotted(dotted)
 
 

@@ -128,14 +128,21 @@ def python_binary(
             return _of_containers(interp, state, op, left, right, place)
         case _:
             pass
-    if type(left) is not Sym and type(right) is not Sym:
-        known = constant_folding.binary(state, op, left, right)
-        if known is not None:
-            return known
+    known = _known(state, op, left, right)
+    if known is not None:
+        return known
     kind = kind_of_both(left, right)
     if kind == "number" and any(_may_be_tensor(state, one) for one in (left, right)):
         kind = ""  # a number times what may be a tensor
     return _computed(state, (origins.BINARY, op, left, right), kind)
+
+
+def _known(state: State, op: str, left: Value, right: Value) -> Value | None:
+    if type(left) is not Sym and type(right) is not Sym:
+        return constant_folding.binary(state, op, left, right)
+    if type(left) is Const or type(right) is Const:
+        return constant_folding.beside_unknown(op, _number_of(state, left), _number_of(state, right))
+    return None
 
 
 def _computed(state: State, key: tuple[Hashable, ...], kind: str) -> Sym:

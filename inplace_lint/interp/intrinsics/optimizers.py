@@ -31,7 +31,7 @@ from inplace_lint.knowledge.op import Op
 
 _DEEPEST = 4
 _GROUPS = "param_groups"
-_USES = frozenset({"optimizer_step", "optimizer_zero"})
+_USES = frozenset({"optimizer_step", "optimizer_steps", "optimizer_zero"})
 
 
 def _optimizer(act: IntrinsicCall) -> Results:
@@ -47,7 +47,8 @@ def _optimizer(act: IntrinsicCall) -> Results:
         if checks and tensor is not None and tensor.rg:
             used_gradients.note_leaf(state, ref)
     listed = state.new(ListObject(owned))
-    attrs: dict[str, Value] = {"<owned>": listed, "<fused>": act.arguments.named("fused") or NONE}
+    turns = act.arguments.named("max_iter") or act.positional(2)
+    attrs: dict[str, Value] = {"<owned>": listed, "<fused>": act.arguments.named("fused") or NONE, "<turns>": turns}
     if act.value("params") != NONE and _are_leaves(state, owned):
         attrs[_GROUPS] = state.new(ListObject(tuple(_grouped(state, given, owned))))
     return [(state, state.new(Instance(Dotted(act.form.name), attrs, opaque=True)))]
@@ -215,6 +216,17 @@ def _step(act: IntrinsicCall) -> Results:
     return results
 
 
+def _repeated_step(act: IntrinsicCall) -> Results:
+    """Run `step(closure)` of an optimizer that calls the closure again after it wrote, unless one turn is asked for."""
+    receiver = act.receiver()
+    instance = act.state.instance(receiver) if receiver is not None else None
+    match None if instance is None else instance.attrs.get("<turns>"):
+        case Const(turns) if turns != 1 and act.value("closure") != NONE:
+            return [result for after, _ in _step(act) for result in _step(replace(act, state=after))]
+        case _:
+            return _step(act)
+
+
 def _scaler_step(act: IntrinsicCall) -> Results:
     """Run the step of the optimizer that is passed to a gradient scaler."""
     optimizer = act.positional(1)
@@ -295,6 +307,7 @@ INTRINSICS: dict[str, Callable[[IntrinsicCall], Results]] = {
     "optimizer": _optimizer,
     "optimizer_group": _add_group,
     "optimizer_step": _step,
+    "optimizer_steps": _repeated_step,
     "optimizer_zero": _zero,
     "zero_module": _zero_module,
     "scaler": _scaler,

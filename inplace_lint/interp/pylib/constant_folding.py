@@ -23,7 +23,7 @@ from typing import Any
 
 from inplace_lint.domain.heap import DictObject, ListObject
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Builtin, Const, Ref, SliceValue, Tuple, Value, of_key
+from inplace_lint.domain.values import Builtin, Const, Ref, SliceValue, Sym, Tuple, Value, of_key
 from inplace_lint.interp.pylib.releases import Release
 
 _MOST = 256  # items of a container, and characters of a string that grows
@@ -200,6 +200,24 @@ def binary(state: State, op: str, left: Value, right: Value) -> Value | None:
     """Evaluate `left op right`, or `left[right]` for the operator `[]`, on constants; None if impossible."""
     called = OPERATORS.get(op)
     return None if called is None else _applied(state, op, called, (left, right), {})
+
+
+def beside_unknown(op: str, left: Value, right: Value) -> Value | None:
+    """
+    Evaluate an operator on a constant and an unknown number where 0 and 1 decide; None where they do not.
+
+        step = epoch * len(loader) + i    # 0 in the first turn
+        if step % every == 0:             # and so it is here
+    """
+    match left, op, right:
+        case (Const(0) as zero, "*" | "%" | "//", Sym(_, "number")) | (Sym(_, "number"), "*", Const(0) as zero):
+            return zero
+        case (Const(0), "+", Sym(_, "number") as same) | (Sym(_, "number") as same, "+" | "-", Const(0)):
+            return same
+        case (Const(1), "*", Sym(_, "number") as same) | (Sym(_, "number") as same, "*", Const(1)):
+            return same
+        case _:
+            return None
 
 
 def _is(state: State, value: Value, kind: type) -> bool:

@@ -13,6 +13,7 @@ from inplace_lint.domain.heap import DictObject, Instance, ListObject, Names, Te
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
     NONE,
+    PARTIAL_METHOD,
     Bound,
     Builtin,
     Closure,
@@ -105,6 +106,10 @@ def _partial(_interp: Interpreter, _frame: Frame, state: State, arguments: Argum
     if not arguments.positional:
         return [(state, NONE)]
     return [(state, Partial(arguments.positional[0], arguments.positional[1:], arguments.keywords))]
+
+
+def _partial_method(_interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
+    return [(state, Partial(PARTIAL_METHOD, arguments.positional, arguments.keywords))]
 
 
 def _method(_interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, at: int) -> Results:
@@ -345,6 +350,7 @@ _MOST_REPEATS = 64
 _NEW_TUPLE = "collections.namedtuple()"
 _HANDLERS: dict[str, Callable[[Interpreter, Frame, State, Arguments, int], Results]] = {
     "functools.partial": _partial,
+    "functools.partialmethod": _partial_method,
     "functools.reduce": _reduce,
     "itertools.repeat": _repeat,
     "collections.deque": _deque,

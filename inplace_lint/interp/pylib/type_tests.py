@@ -9,7 +9,7 @@ import numbers
 import queue
 
 from inplace_lint.domain import traits
-from inplace_lint.domain.heap import DictObject, Instance, ListObject, Names
+from inplace_lint.domain.heap import DictObject, Instance, ListObject, Names, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
     Bound,
@@ -198,7 +198,33 @@ def of_type(request: Request) -> Results:
         return [(state, inner.cls)]
     if isinstance(inner, DictObject) and inner.default is None:
         return [(state, Builtin("dict"))]
-    return request.unknown()
+    cls = _class_of(request.interp, state, value) if value is not None else None
+    return [(state, cls)] if cls is not None else request.unknown()
+
+
+def _class_of(interp: Interpreter, state: State, value: Value) -> Value | None:
+    """Return the class of a tuple, list, set or tensor; None of what else may be a value of a derived class."""
+    inner = state.object(value) if isinstance(value, Ref) else value
+    match inner:
+        case Tuple(items, True, ()) if _is_plain(state, items):
+            return Builtin("tuple")
+        case ListObject(_, True, "list" | "set" as kind):
+            return Builtin(kind)
+        case Tensor(param=False) if (facts := materialise.framework_of(interp, state, value)) is not None:
+            return Dotted(facts.framework.tensor)
+        case _:
+            return None
+
+
+def _is_plain(state: State, items: tuple[Value, ...]) -> bool:
+    """
+    Check whether items are certainly those of a plain tuple.
+
+    Sizes and ranges are tuples here as well, and what one operation returned may be in a list or in a tuple of its own.
+    """
+    refs = {item for item in items if isinstance(item, Ref)}
+    made = {tensor.made for ref in refs if (tensor := state.tensor(ref)) is not None}
+    return bool(refs) and not (1 < len(refs) == len(items) and len(made) == 1)
 
 
 _MAKES_A_CLASS = 3
