@@ -12,6 +12,7 @@ from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Results
 from inplace_lint.interp.transfer import materialise
+from inplace_lint.interp.transfer.binding import ORIGINAL
 
 
 def read(interp: Interpreter, frame: Frame, state: State, value: Value, method: str, at: int) -> Results:
@@ -23,6 +24,17 @@ def read(interp: Interpreter, frame: Frame, state: State, value: Value, method: 
     if method.endswith("_") and not method.endswith("__"):
         materialise.materialise_item(interp, frame, state, value, at, sure=True)
     return [(state, Bound(value, Dotted(method)))]
+
+
+def computed(interp: Interpreter, frame: Frame, state: State, instance: Instance, name: str, at: int) -> Results | None:
+    """Return a parameter of a layer that each read computes from its original; None where it has no such."""
+    original = instance.attrs.get(ORIGINAL.format(name))
+    tensor = None if original is None else state.tensor(original)
+    facts = None if tensor is None else interp.context.facts.get(tensor.framework)
+    if original is None or facts is None:
+        return None
+    copy = f"{facts.framework.tensor}.{facts.framework.words['copy']}"
+    return interp.apply_op(frame, state, copy, Arguments((original,)), at)
 
 
 def unknown(interp: Interpreter, frame: Frame, state: State, value: Ref, name: str) -> Value:
