@@ -7,11 +7,16 @@ Enumerations of the program.
     Mode(fast_impl)             # looks up the member with this value
     Mode["FAST"]                # looks it up by its name
 
-IMPRECISE: a member with a constant value is that constant itself where the class has no methods, so that members of two
-such enumerations may be equal.
+A member of a class without methods, all of whose values are constants, is that of an enumeration which Python makes of
+the same names and values. IMPRECISE: one of a class that is also a text or number, or that has special methods only, is
+the constant itself, so that members of two such enumerations may be equal.
 """
 
 from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Mapping, Sequence
+from typing import cast
 
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import Instance, Names
@@ -20,6 +25,7 @@ from inplace_lint.domain.values import ClassValue, Closure, Const, Dotted, Parti
 from inplace_lint.interp.frame import Arguments
 from inplace_lint.interp.interpreter import Interpreter
 
+AUTO = Dotted("enum.auto")
 _BASES = frozenset({"enum.Enum", "enum.Flag", "enum.IntEnum", "enum.IntFlag", "enum.StrEnum"})
 VALUES = frozenset({"_value_", "value"})
 
@@ -29,17 +35,77 @@ def is_enum(interp: Interpreter, cls: Value) -> bool:
     return any(isinstance(base, Dotted) and base.name in _BASES for base in interp.context.mro(cls))
 
 
+class _Enum(enum.Enum):
+    """The base of enumerations that are made of those of programs; their members are spelled as in the program."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}.{self.name}"
+
+
+class _Flag(enum.Flag):
+    """The base of those whose members can be joined."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}.{self.name}"
+
+
+_Make = Callable[[str, Sequence[tuple[str, object]]], type[enum.Enum]]
+_PLAIN: Mapping[str, type[enum.Enum]] = {"enum.Enum": _Enum, "enum.Flag": _Flag}
+
+
+def _made(interp: Interpreter, state: State, cls: ClassValue) -> type[enum.Enum] | None:
+    """Return the enumeration that Python makes of a class of constants without methods; None for any other class."""
+    known = interp.context.enumerations.get(id(cls))
+    if known is None:
+        scope = state.heap[interp.class_body(state, cls).id]
+        values = scope.values if isinstance(scope, Names) else {}
+        known = interp.context.enumerations[id(cls)] = (cls, _of_values(interp, cls, values))
+    return known[1]
+
+
+def _of_values(interp: Interpreter, cls: ClassValue, values: Mapping[str, Value]) -> type[enum.Enum] | None:
+    *own, base = interp.context.mro(cls) or (cls,)
+    plain = _PLAIN.get(base.name) if isinstance(base, Dotted) else None
+    named = [(name, value) for name, value in values.items() if not name.startswith("_")]
+    known = all(isinstance(value, Const) or _is_auto(value) for _, value in named)
+    if plain is None or not named or not known or own != [cls] or cls.methods:
+        return None
+    pairs = [(name, value.value if isinstance(value, Const) else enum.auto()) for name, value in named]
+    try:
+        return cast("_Make", plain)(cls.name, pairs)
+    except (TypeError, ValueError):  # the program raises it, too
+        return None
+
+
+def _is_auto(value: Value) -> bool:
+    return isinstance(value, Partial) and value.function == AUTO
+
+
+def attribute(state: State, value: Const, name: str) -> Value | None:
+    """Return the name or the value of a member that is a constant; None for any other attribute."""
+    if not isinstance(value.value, _Enum | _Flag):
+        plain = state.symbols.sym((origins.ATTRIBUTE, value, name)) if name == "name" else None
+        return value if name in VALUES else plain
+    if name in {"name", "_name_"}:
+        return Const(value.value.name)
+    return Const(value.value.value) if name in VALUES else None
+
+
 def member(interp: Interpreter, state: State, cls: ClassValue, name: str, value: Value) -> Value:
     """Return the value of a class attribute that is read from the class: of an enumeration, the member."""
     is_value = isinstance(value, Ref | Tuple | Partial | Dotted | ClassValue)
     if not (is_value or isinstance(value, Const)) or not is_enum(interp, cls):
         return value
+    made = _made(interp, state, cls)
+    if made is not None:
+        return Const(made.__members__[name]) if name in made.__members__ else value
     if not is_value and not _has_methods(interp, cls):
         return value
     key = (cls.slice, cls.name, value)  # names with the same value are one member
     known = state.trait(traits.MEMBER, key)
     if known is None:
-        known = state.new(Instance(cls, {**dict.fromkeys(sorted(VALUES), value), "name": Const(name)}))
+        held = state.symbols.sym((origins.MEMBER, cls.slice, cls.name, name)) if _is_auto(value) else value
+        known = state.new(Instance(cls, {**dict.fromkeys(sorted(VALUES), held), "name": Const(name)}))
         state.set_trait(traits.MEMBER, key, known)
     return known
 
@@ -83,8 +149,11 @@ def construct(interp: Interpreter, state: State, cls: ClassValue, arguments: Arg
         return None
     value = arguments.positional[0] if arguments.positional else arguments.named("value")
     instance = None if value is None else state.instance(value)
-    if instance is not None and instance.cls is cls:
+    made = _made(interp, state, cls)
+    if (instance is not None and instance.cls is cls) or (made and isinstance(value, Const) and _is_of(made, value)):
         return value
+    if made is not None and isinstance(value, Const) and value.value in made._value2member_map_:
+        return Const(made(value.value))
     name = None if value is None else _name(interp, state, cls, value)
     if value is not None and name is not None:
         return member(interp, state, cls, name, value)
@@ -92,8 +161,15 @@ def construct(interp: Interpreter, state: State, cls: ClassValue, arguments: Arg
 
 
 def may_be(interp: Interpreter, state: State, cls: ClassValue, value: Const) -> bool | None:
-    """Return False if a constant is certainly no member of a class, None if it may be one."""
+    """Return whether a constant is a member of a class, where that is certain; None if it may be one."""
+    made = _made(interp, state, cls) if is_enum(interp, cls) else None
+    if made is not None:
+        return _is_of(made, value)
     return None if is_enum(interp, cls) and _name(interp, state, cls, value) is not None else False
+
+
+def _is_of(made: type[enum.Enum], value: Const) -> bool:
+    return isinstance(value.value, made)
 
 
 def _name(interp: Interpreter, state: State, cls: ClassValue, value: Value) -> str | None:

@@ -85,7 +85,7 @@ def _of_scalar(interp: Interpreter, frame: Frame, state: State, value: Const | S
         return interp.fuel.leave(state, Raised(Builtin("AttributeError"), frame.site(at)))
     if isinstance(value, Sym):
         return _of_unknown(interp, frame, state, value, name, at)
-    return [(state, value if name in enums.VALUES else releases.part(value, name) or Builtin(name, value))]
+    return [(state, enums.attribute(state, value, name) or releases.part(value, name) or Builtin(name, value))]
 
 
 def _of_other(state: State, value: Value, name: str) -> Value:

@@ -230,13 +230,10 @@ def _contains(interp: Interpreter, state: State, left: Value, right: Value) -> V
     known = None if items is None else _is_among(interp, state, left, items)
     if known is not None:
         return Const(known)
-    if (
-        isinstance(left, Const)
-        and isinstance(right, Const)
-        and isinstance(left.value, str)
-        and isinstance(right.value, str)
-    ):
-        return Const(left.value in right.value)
+    if isinstance(left, Const) and isinstance(right, Const):
+        folded = constant_folding.function(state, "operator.contains", (right, left), ())
+        if folded is not None:
+            return folded
     return state.symbols.sym((origins.CONTAINS, left, right))
 
 

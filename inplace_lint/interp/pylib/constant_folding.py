@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import enum
 import itertools
 import json
 import math
@@ -281,7 +282,7 @@ def _python(state: State, value: Value) -> Any:  # noqa: ANN401 - any plain valu
 def _value(state: State, result: object) -> Value:
     """Return a plain Python value as a symbolic one; items of a set are sorted, so that results are reproducible."""
     match result:
-        case bool() | float() | None | bytes() | complex() | re.Match() | re.Pattern():
+        case bool() | float() | None | bytes() | complex() | re.Match() | re.Pattern() | enum.Enum():
             return Const(result)
         case int() if abs(result) <= _LARGEST:
             return Const(result)

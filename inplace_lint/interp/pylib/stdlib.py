@@ -25,6 +25,7 @@ from inplace_lint.domain.values import (
     Tuple,
     Value,
 )
+from inplace_lint.interp.call import enums
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Raised, Results
@@ -331,6 +332,11 @@ def _deque(_interp: Interpreter, frame: Frame, state: State, arguments: Argument
     return results
 
 
+def _auto(_interp: Interpreter, _frame: Frame, state: State, _arguments: Arguments, at: int) -> Results:
+    """Return what stands for the value that an enumeration gives a member, another one for each call."""
+    return [(state, Partial(enums.AUTO, (Const(at),), ()))]
+
+
 def _queue(_interp: Interpreter, _frame: Frame, state: State, _arguments: Arguments, _at: int) -> Results:
     """Return a queue: what was put in first is got first, and how many items it may have stops nobody."""
     return [(state, state.new(ListObject((), kind="queue")))]
@@ -350,6 +356,7 @@ _HANDLERS: dict[str, Callable[[Interpreter, Frame, State, Arguments, int], Resul
     "collections.deque": _deque,
     **dict.fromkeys(("queue.Queue", "queue.SimpleQueue"), _queue),
     "collections.Counter": _counter,
+    enums.AUTO.name: _auto,
     "collections.defaultdict": _default_dict,
     "collections.namedtuple": _named_tuple,
     _NEW_TUPLE: _new_tuple,
