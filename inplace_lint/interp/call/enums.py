@@ -21,9 +21,10 @@ from typing import cast
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import Instance, Names
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import ClassValue, Closure, Const, Dotted, Partial, Ref, Tuple, Value
-from inplace_lint.interp.frame import Arguments
+from inplace_lint.domain.values import Bound, ClassValue, Closure, Const, Dotted, Partial, Ref, Tuple, Value
+from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.outcome import Results
 
 AUTO = Dotted("enum.auto")
 _BASES = frozenset({"enum.Enum", "enum.Flag", "enum.IntEnum", "enum.IntFlag", "enum.StrEnum"})
@@ -132,9 +133,17 @@ def members(interp: Interpreter, state: State, cls: Value) -> dict[str, Value]:
     }
 
 
-def named(interp: Interpreter, state: State, cls: Value, name: Value) -> Value | None:
-    """Return the member of an enumeration with a name; None if there is none, and for any other value."""
-    return members(interp, state, cls).get(str(name.value)) if isinstance(name, Const) else None
+def item_of_class(
+    interp: Interpreter, frame: Frame, state: State, cls: ClassValue, index: Value, at: int
+) -> Results | None:
+    """Evaluate `cls[index]`: a member by its name, or the class with parameters; None where that is unknown."""
+    if is_enum(interp, cls):
+        known = members(interp, state, cls).get(str(index.value)) if isinstance(index, Const) else None
+        return None if known is None else [(state, known)]
+    if "__class_getitem__" not in cls.methods:
+        return [(state, cls)]
+    own = interp.lookup(state, cls, "__class_getitem__")
+    return None if own is None else interp.call(frame, state, Bound(cls, own), Arguments((index,)), at)
 
 
 def are_members(interp: Interpreter, state: State, *values: Value) -> bool:
