@@ -309,7 +309,8 @@ def construct_special(interp: Interpreter, state: State, cls: ClassValue, argume
         value = arguments.named(field)
         if value is None and position < len(arguments.positional):
             value = arguments.positional[position]
-        values.append(value if value is not None else state.symbols.sym((origins.FIELD, field, state.next_id)))
+        default = None if arguments.unknown or value is not None else interp.lookup(state, cls, field)
+        values.append(value or default or state.symbols.sym((origins.FIELD, field, state.next_id)))
     return [(state, Tuple(tuple(values), exact=True, fields=fields))]
 
 
