@@ -297,9 +297,9 @@ def _from_dict(state: State, value: Value, mapping: DictObject, index: Value) ->
     if mapping.default is not None and not any(isinstance(key, Sym) for key in mapping.items):
         return mapping.default
     distinct = set(mapping.items.values())
-    if len(distinct) == 1 and mapping.exact:
-        return next(iter(distinct))
     named = mapping.exact and is_key(index) and not any(isinstance(key, Sym) for key in mapping.items)
+    if len(distinct) == 1 and mapping.exact and not named:
+        return next(iter(distinct))
     if not named and _are_parameters(state, distinct):
         return next(iter(mapping.items.values()))
     if distinct and not is_key(index) and all(is_alternative(state, item) for item in distinct):

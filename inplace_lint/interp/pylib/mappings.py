@@ -34,7 +34,7 @@ def call(interp: Interpreter, frame: Frame, state: State, name: str, arguments: 
     receiver, key = arguments.positional[:2]
     known = _contains(interp, frame, state, receiver, key, at)
     if name == f"{NAME}__contains__":
-        asked = state.symbols.sym((origins.CONTAINS, key, receiver))
+        asked = path_condition.contains(state, key, receiver)
         return [(state, asked if known is None else Const(known))]
     default = (*arguments.positional[2:], arguments.named("default") or NONE)[0]
     if known is False or (known is None and is_default(state, receiver, key, default)):
@@ -57,7 +57,7 @@ def is_default(state: State, mapping: Value, key: Value, default: Value) -> bool
     """Check whether `get` with an unknown key is taken to return its default: one to call, unless a test forbids it."""
     if is_key(key) or not is_alternative(state, default):
         return False
-    asked = state.symbols.sym((origins.CONTAINS, key, mapping))
+    asked = path_condition.contains(state, key, mapping)
     return path_condition.truth(state, asked) is not True
 
 
