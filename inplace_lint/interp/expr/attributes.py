@@ -248,7 +248,7 @@ def _undefined(
         return [(state, method)]
     dunder = name.startswith("__") and name.endswith("__")
     own = None if dunder else _by_own_getter(interp, frame, state, value, name, at)
-    if own is None and tensor_attributes.is_missing(interp, frame, value, instance):
+    if own is None and not hasattr(object, name) and tensor_attributes.is_missing(interp, frame, value, instance):
         return interp.fuel.leave(state, Raised(Builtin("AttributeError"), frame.site(at)))
     return own if own is not None else [(state, _by_getattr(interp, frame, state, value, instance, name))]
 

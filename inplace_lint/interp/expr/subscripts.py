@@ -372,15 +372,15 @@ def set_(
             held = tuple(v for k, v in thing.items.items() if k != key_of(index))
         interp.listeners.store(state, Place(frame.slice, target.at), value, held)
         item_stores.store(state, receiver, thing, index, value)
-    receiver = item_stores.unknown(state, receiver)
-    if isinstance(receiver, Sym) and isinstance(index, Const) and isinstance(index.value, str | int):
-        interp.listeners.put_again(state, receiver, index, value)
-        _keep(state, receiver, index, value)
+    _keep(interp, state, item_stores.unknown(state, receiver), index, value)
     return [state]
 
 
-def _keep(state: State, container: Sym, key: Const, value: Value) -> None:
+def _keep(interp: Interpreter, state: State, container: Value, key: Value, value: Value) -> None:
     """Remember an item of an unknown container."""
+    if not isinstance(container, Sym) or not isinstance(key, Const) or not isinstance(key.value, str | int):
+        return
+    interp.listeners.put_again(state, container, key, value)
     pairs = {**dict(kept_in(state, container)), key: value}
     state.symbols.marked.add(container.id)
     state.set_trait(traits.ITEMS, container.id, tuple(pairs.items()))

@@ -55,12 +55,15 @@ def note_missing(interp: Interpreter, frame: Frame, state: State, name: str) -> 
 
 def is_missing(interp: Interpreter, frame: Frame, value: Ref, instance: Instance) -> bool:
     """
-    Check whether an object certainly lacks what its class does not define, where the call handles that.
+    Check whether an object certainly lacks what its class does not define, where a call that is under way handles that.
 
     The object is none whose methods may have set it before, as those of one that is run alone may have, and its classes
     are all in the program.
     """
-    if (frame.env.id, "AttributeError") not in interp.fuel.lacks or instance.opaque:
+    handled = interp.fuel.lacks and any(
+        (env.id, "AttributeError") in interp.fuel.lacks for env in (frame.env, *frame.outer)
+    )
+    if not handled or instance.opaque:
         return False
     if value == frame.receiver and interp.context.coverage.root is not None:
         return False
