@@ -21,10 +21,11 @@ from typing import cast
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import Instance, Names
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Bound, ClassValue, Closure, Const, Dotted, Partial, Ref, Tuple, Value
+from inplace_lint.domain.values import Bound, ClassValue, Closure, Const, Dotted, Partial, Ref, Sym, Tuple, Value
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Results
+from inplace_lint.interp.pylib.constant_folding import OPERATORS
 
 AUTO = Dotted("enum.auto")
 _BASES = frozenset({"enum.Enum", "enum.Flag", "enum.IntEnum", "enum.IntFlag", "enum.StrEnum"})
@@ -60,22 +61,42 @@ def _made(interp: Interpreter, state: State, cls: ClassValue) -> type[enum.Enum]
     if known is None:
         scope = state.heap[interp.class_body(state, cls).id]
         values = scope.values if isinstance(scope, Names) else {}
-        known = interp.context.enumerations[id(cls)] = (cls, _of_values(interp, cls, values))
+        known = interp.context.enumerations[id(cls)] = (cls, _of_values(interp, state, cls, values))
     return known[1]
 
 
-def _of_values(interp: Interpreter, cls: ClassValue, values: Mapping[str, Value]) -> type[enum.Enum] | None:
+def _of_values(
+    interp: Interpreter, state: State, cls: ClassValue, values: Mapping[str, Value]
+) -> type[enum.Enum] | None:
     *own, base = interp.context.mro(cls) or (cls,)
     plain = _PLAIN.get(base.name) if isinstance(base, Dotted) else None
-    named = [(name, value) for name, value in values.items() if not name.startswith("_")]
-    known = all(isinstance(value, Const) or _is_auto(value) for _, value in named)
-    if plain is None or not named or not known or own != [cls] or cls.methods:
+    named = {name: value for name, value in values.items() if not name.startswith("_")}
+    if plain is None or not named or own != [cls] or cls.methods:
         return None
-    pairs = [(name, value.value if isinstance(value, Const) else enum.auto()) for name, value in named]
+    found: dict[object, object] = {}
+    for value in named.values():
+        found[value] = _constant(state, value, found, flags=plain is _Flag)
+    pairs = [(name, found[value]) for name, value in named.items()]
     try:
-        return cast("_Make", plain)(cls.name, pairs)
+        return None if None in found.values() else cast("_Make", plain)(cls.name, pairs)
     except (TypeError, ValueError):  # the program raises it, too
         return None
+
+
+def _constant(state: State, value: Value, found: Mapping[object, object], *, flags: bool) -> object:
+    """Return the value of a member, of which those before it are found; None where it is not known."""
+    if isinstance(value, Const):
+        return value.value
+    if value in found:
+        return found[value]
+    numbers = [number for number in found.values() if isinstance(number, int)]
+    if _is_auto(value):
+        return 1 << max(numbers, default=0).bit_length() if flags else max(numbers, default=0) + 1
+    match state.symbols.key(value) if isinstance(value, Sym) else None:
+        case (origins.BINARY, "|" | "&" | "^" as op, left, right) if left in found and right in found:
+            return OPERATORS[op](found[left], found[right])
+        case _:
+            return None
 
 
 def _is_auto(value: Value) -> bool:
@@ -95,11 +116,13 @@ def attribute(state: State, value: Const, name: str) -> Value | None:
 def member(interp: Interpreter, state: State, cls: ClassValue, name: str, value: Value) -> Value:
     """Return the value of a class attribute that is read from the class: of an enumeration, the member."""
     is_value = isinstance(value, Ref | Tuple | Partial | Dotted | ClassValue)
-    if not (is_value or isinstance(value, Const)) or not is_enum(interp, cls):
+    if not (is_value or isinstance(value, Const | Sym)) or not is_enum(interp, cls):
         return value
     made = _made(interp, state, cls)
     if made is not None:
         return Const(made.__members__[name]) if name in made.__members__ else value
+    if isinstance(value, Sym):
+        return value
     if not is_value and not _has_methods(interp, cls):
         return value
     key = (cls.slice, cls.name, value)  # names with the same value are one member
