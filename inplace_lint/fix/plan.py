@@ -76,10 +76,12 @@ def is_open(case: Case, plan: Plan) -> bool:
     """
     Check whether the written name can be bound to another tensor at all.
 
-    A parameter cannot, nor what a library needs, nor a variable of another function. Where the write is not recorded,
-    a new tensor would lose the history of the old one.
+    A parameter cannot, nor what a library needs, nor a variable of another function, nor an item of a tuple. Where the
+    write is not recorded, a new tensor would lose the history of the old one.
     """
     met = case.met()
+    if plan.binds and any(tensor.fixed for tensor in met):
+        return False
     fixed = [tensor for tensor in met if tensor.param or (tensor.bound and "." in tensor.owner)]
     if any(tensor.owner in plan.binds for tensor in fixed) or any(tensor.unrecorded for tensor in met):
         return False

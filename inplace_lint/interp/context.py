@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from enum import Enum
 from typing import NamedTuple
 
 from msgspec import Struct, field
@@ -93,6 +94,7 @@ class Context(Struct):
     bound: list[tuple[str, str]] = field(default_factory=list)
     orders: dict[int, tuple[ClassValue, list[Value]]] = field(default_factory=dict)
     fields: dict[int, tuple[ClassValue, dict[str, Field]]] = field(default_factory=dict)
+    enumerations: dict[int, tuple[ClassValue, type[Enum] | None]] = field(default_factory=dict)
     exchanged: set[str] = field(default_factory=set)
     observed: ObservedCalls = field(default_factory=ObservedCalls)
     coverage: Coverage = field(default_factory=Coverage)

@@ -67,13 +67,24 @@ def dies(body: Sequence[ir.Stmt], at: int, name: str) -> bool:
     return reads <= 1 and reads == _reads(inner, name) and (binds or after(body, at, name) is not Use.READ)
 
 
-def drops(body: Sequence[ir.Stmt], at: int) -> bool:
-    """Return whether the node with an ordinal is only a part of what variables are set to that nothing reads."""
+def drops(body: Sequence[ir.Stmt], at: int, *, whole: bool = False) -> bool:
+    """
+    Return whether the node with an ordinal is only a part of what variables are set to that nothing reads.
+
+    `whole`: it is all that they are set to.
+    """
     statement = _innermost(body, at)
-    if not isinstance(statement, ir.Assign):
+    if not isinstance(statement, ir.Assign) or (whole and getattr(statement.value, "at", None) != at):
         return False
-    names = [target.id for target in statement.targets if isinstance(target, ir.Name)]
+    names = names_set(body, at)
     return len(names) == len(statement.targets) and all(after(body, at, name) is not Use.READ for name in names)
+
+
+def names_set(body: Sequence[ir.Stmt], at: int) -> list[str]:
+    """Return the variables that the assignment around the node with an ordinal sets."""
+    statement = _innermost(body, at)
+    targets = statement.targets if isinstance(statement, ir.Assign) else ()
+    return [target.id for target in targets if isinstance(target, ir.Name)]
 
 
 def _reads(node: object, name: str) -> int:

@@ -135,6 +135,24 @@ def test_a_variable_of_another_function_is_not_bound_anew(fix):
     assert "s = s.add(1)" not in fix(source).text
 
 
+@pytest.mark.parametrize(
+    ("head", "holder", "target"),
+    [
+        ("", "(y, 1)", "kept[0]"),
+        ("class Kept:\n    def __getitem__(self, key):\n        return y\n\n\n", "Kept()", "kept[0]"),
+        ("@dataclass(frozen=True)\nclass Kept:\n    h: torch.Tensor\n\n\n", "Kept(y)", "kept.h"),
+    ],
+)
+def test_what_takes_no_item_or_attribute_is_not_set_to_a_new_tensor(fix, head, holder, target):
+    source = (
+        "from dataclasses import dataclass\n\nimport torch\n\n\n"
+        f"{head}y = torch.ones(2, requires_grad=True).exp()\nkept = {holder}\n{target}.add_(1)\ny.sum().backward()\n"
+    )
+    done = fix(source)
+    assert [one.code for one in done.found] == ["IPL101"]
+    assert f"{target} = " not in done.text
+
+
 def test_the_running_statistics_of_a_layer_are_not_bound_anew(fix):
     source = (
         "import torch\nfrom torch import nn\n\nbn = nn.BatchNorm1d(3).eval()\ny = bn(torch.rand(2, 3))\n"

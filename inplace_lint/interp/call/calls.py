@@ -37,7 +37,14 @@ from inplace_lint.interp.call import closures, data_loaders, instances, portable
 from inplace_lint.interp.call.closures import Passed
 from inplace_lint.interp.call.library_bases import library_init
 from inplace_lint.interp.call.unknown_calls import unknown_call
-from inplace_lint.interp.control import context_managers, exceptional_flow, modes, path_condition, unknown_contexts
+from inplace_lint.interp.control import (
+    context_managers,
+    exceptional_flow,
+    generators,
+    modes,
+    path_condition,
+    unknown_contexts,
+)
 from inplace_lint.interp.expr import registering
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
@@ -255,6 +262,8 @@ def call_closure(
     """Run a function of the program; without steps or beyond the depth it is unknown, and so is an abstract method."""
     if stubs.is_stub(closure):
         return stubs.call(interp, frame, state, closure, arguments, at)
+    if closure.function.is_generator and generators.never_run(interp, frame, at):
+        return [(state, Tuple(()))]
     misfits = interp.fuel.counters["calls_that_do_not_fit"]
     skipped = interp.fuel.is_used_up or (closure.owner is not None and exceptional_flow.is_abstract(closure))
     bound = None if skipped else closures.bind_arguments(interp, frame, state, closure, arguments)

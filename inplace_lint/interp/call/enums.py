@@ -7,19 +7,27 @@ Enumerations of the program.
     Mode(fast_impl)             # looks up the member with this value
     Mode["FAST"]                # looks it up by its name
 
-IMPRECISE: a member with a constant value is that constant itself where the class has no methods, so that members of two
-such enumerations may be equal.
+A member of a class without methods, all of whose values are constants, is that of an enumeration which Python makes of
+the same names and values. IMPRECISE: one of a class that is also a text or number, or that has special methods only, is
+the constant itself, so that members of two such enumerations may be equal.
 """
 
 from __future__ import annotations
 
+import enum
+from collections.abc import Callable, Mapping, Sequence
+from typing import cast
+
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import Instance, Names
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import ClassValue, Closure, Const, Dotted, Partial, Ref, Tuple, Value
-from inplace_lint.interp.frame import Arguments
+from inplace_lint.domain.values import Bound, ClassValue, Closure, Const, Dotted, Partial, Ref, Sym, Tuple, Value
+from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.outcome import Results
+from inplace_lint.interp.pylib.constant_folding import OPERATORS
 
+AUTO = Dotted("enum.auto")
 _BASES = frozenset({"enum.Enum", "enum.Flag", "enum.IntEnum", "enum.IntFlag", "enum.StrEnum"})
 VALUES = frozenset({"_value_", "value"})
 
@@ -29,17 +37,99 @@ def is_enum(interp: Interpreter, cls: Value) -> bool:
     return any(isinstance(base, Dotted) and base.name in _BASES for base in interp.context.mro(cls))
 
 
+class _Enum(enum.Enum):
+    """The base of enumerations that are made of those of programs; their members are spelled as in the program."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}.{self.name}"
+
+
+class _Flag(enum.Flag):
+    """The base of those whose members can be joined."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}.{self.name}"
+
+
+_Make = Callable[[str, Sequence[tuple[str, object]]], type[enum.Enum]]
+_PLAIN: Mapping[str, type[enum.Enum]] = {"enum.Enum": _Enum, "enum.Flag": _Flag}
+
+
+def _made(interp: Interpreter, state: State, cls: ClassValue) -> type[enum.Enum] | None:
+    """Return the enumeration that Python makes of a class of constants without methods; None for any other class."""
+    known = interp.context.enumerations.get(id(cls))
+    if known is None:
+        scope = state.heap[interp.class_body(state, cls).id]
+        values = scope.values if isinstance(scope, Names) else {}
+        known = interp.context.enumerations[id(cls)] = (cls, _of_values(interp, state, cls, values))
+    return known[1]
+
+
+def _of_values(
+    interp: Interpreter, state: State, cls: ClassValue, values: Mapping[str, Value]
+) -> type[enum.Enum] | None:
+    *own, base = interp.context.mro(cls) or (cls,)
+    plain = _PLAIN.get(base.name) if isinstance(base, Dotted) else None
+    named = {name: value for name, value in values.items() if not name.startswith("_")}
+    if plain is None or not named or own != [cls] or cls.methods:
+        return None
+    found: dict[object, object] = {}
+    for value in named.values():
+        found[value] = _constant(state, value, found, flags=plain is _Flag)
+    pairs = [(name, found[value]) for name, value in named.items()]
+    try:
+        return None if None in found.values() else cast("_Make", plain)(cls.name, pairs)
+    except (TypeError, ValueError):  # the program raises it, too
+        return None
+
+
+def _constant(state: State, value: Value, found: Mapping[object, object], *, flags: bool) -> object:
+    """Return the value of a member, of which those before it are found; None where it is not known."""
+    if isinstance(value, Const):
+        return value.value
+    if value in found:
+        return found[value]
+    numbers = [number for number in found.values() if isinstance(number, int)]
+    if _is_auto(value):
+        return 1 << max(numbers, default=0).bit_length() if flags else max(numbers, default=0) + 1
+    match state.symbols.key(value) if isinstance(value, Sym) else None:
+        case (origins.BINARY, "|" | "&" | "^" as op, left, right) if left in found and right in found:
+            return OPERATORS[op](found[left], found[right])
+        case _:
+            return None
+
+
+def _is_auto(value: Value) -> bool:
+    return isinstance(value, Partial) and value.function == AUTO
+
+
+def attribute(state: State, value: Const, name: str) -> Value | None:
+    """Return the name or the value of a member that is a constant; None for any other attribute."""
+    if not isinstance(value.value, _Enum | _Flag):
+        plain = state.symbols.sym((origins.ATTRIBUTE, value, name)) if name == "name" else None
+        return value if name in VALUES else plain
+    if name in {"name", "_name_"}:
+        return Const(value.value.name)
+    return Const(value.value.value) if name in VALUES else None
+
+
 def member(interp: Interpreter, state: State, cls: ClassValue, name: str, value: Value) -> Value:
     """Return the value of a class attribute that is read from the class: of an enumeration, the member."""
     is_value = isinstance(value, Ref | Tuple | Partial | Dotted | ClassValue)
-    if not (is_value or isinstance(value, Const)) or not is_enum(interp, cls):
+    if not (is_value or isinstance(value, Const | Sym)) or not is_enum(interp, cls):
+        return value
+    made = _made(interp, state, cls)
+    if made is not None:
+        return Const(made.__members__[name]) if name in made.__members__ else value
+    if isinstance(value, Sym):
         return value
     if not is_value and not _has_methods(interp, cls):
         return value
     key = (cls.slice, cls.name, value)  # names with the same value are one member
     known = state.trait(traits.MEMBER, key)
     if known is None:
-        known = state.new(Instance(cls, {**dict.fromkeys(sorted(VALUES), value), "name": Const(name)}))
+        held = state.symbols.sym((origins.MEMBER, cls.slice, cls.name, name)) if _is_auto(value) else value
+        known = state.new(Instance(cls, {**dict.fromkeys(sorted(VALUES), held), "name": Const(name)}))
         state.set_trait(traits.MEMBER, key, known)
     return known
 
@@ -66,9 +156,17 @@ def members(interp: Interpreter, state: State, cls: Value) -> dict[str, Value]:
     }
 
 
-def named(interp: Interpreter, state: State, cls: Value, name: Value) -> Value | None:
-    """Return the member of an enumeration with a name; None if there is none, and for any other value."""
-    return members(interp, state, cls).get(str(name.value)) if isinstance(name, Const) else None
+def item_of_class(
+    interp: Interpreter, frame: Frame, state: State, cls: ClassValue, index: Value, at: int
+) -> Results | None:
+    """Evaluate `cls[index]`: a member by its name, or the class with parameters; None where that is unknown."""
+    if is_enum(interp, cls):
+        known = members(interp, state, cls).get(str(index.value)) if isinstance(index, Const) else None
+        return None if known is None else [(state, known)]
+    if "__class_getitem__" not in cls.methods:
+        return [(state, cls)]
+    own = interp.lookup(state, cls, "__class_getitem__")
+    return None if own is None else interp.call(frame, state, Bound(cls, own), Arguments((index,)), at)
 
 
 def are_members(interp: Interpreter, state: State, *values: Value) -> bool:
@@ -83,8 +181,11 @@ def construct(interp: Interpreter, state: State, cls: ClassValue, arguments: Arg
         return None
     value = arguments.positional[0] if arguments.positional else arguments.named("value")
     instance = None if value is None else state.instance(value)
-    if instance is not None and instance.cls is cls:
+    made = _made(interp, state, cls)
+    if (instance is not None and instance.cls is cls) or (made and isinstance(value, Const) and _is_of(made, value)):
         return value
+    if made is not None and isinstance(value, Const) and value.value in made._value2member_map_:
+        return Const(made(value.value))
     name = None if value is None else _name(interp, state, cls, value)
     if value is not None and name is not None:
         return member(interp, state, cls, name, value)
@@ -92,8 +193,15 @@ def construct(interp: Interpreter, state: State, cls: ClassValue, arguments: Arg
 
 
 def may_be(interp: Interpreter, state: State, cls: ClassValue, value: Const) -> bool | None:
-    """Return False if a constant is certainly no member of a class, None if it may be one."""
+    """Return whether a constant is a member of a class, where that is certain; None if it may be one."""
+    made = _made(interp, state, cls) if is_enum(interp, cls) else None
+    if made is not None:
+        return _is_of(made, value)
     return None if is_enum(interp, cls) and _name(interp, state, cls, value) is not None else False
+
+
+def _is_of(made: type[enum.Enum], value: Const) -> bool:
+    return isinstance(value.value, made)
 
 
 def _name(interp: Interpreter, state: State, cls: ClassValue, value: Value) -> str | None:

@@ -23,7 +23,7 @@ from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import opaque_modules
 from inplace_lint.interp.intrinsics.call import IntrinsicCall
 from inplace_lint.interp.outcome import Results
-from inplace_lint.interp.transfer import dtypes, no_gradient
+from inplace_lint.interp.transfer import binding, dtypes, no_gradient
 from inplace_lint.ir import nodes as ir
 
 _TRAINS = "trainable"
@@ -254,6 +254,27 @@ def _reparametrized(act: IntrinsicCall) -> Results:
     return [(act.state, receiver)]
 
 
+def _parametrized(act: IntrinsicCall) -> Results:
+    """Return a layer one of whose parameters is computed from its original on each read from now on."""
+    return _renamed(act, lambda name: (name, binding.ORIGINAL.format(name)))
+
+
+def _unparametrized(act: IntrinsicCall) -> Results:
+    """Return a layer that has what was computed as a parameter from now on."""
+    return _renamed(act, lambda name: (binding.ORIGINAL.format(name), name))
+
+
+def _renamed(act: IntrinsicCall, names: Callable[[str], tuple[str, str]]) -> Results:
+    """Return a layer with a parameter under another name."""
+    receiver, name = act.receiver(), act.value("name")
+    instance = None if receiver is None else act.state.instance(receiver)
+    if receiver is not None and instance is not None and isinstance(name, Const):
+        before, after = names(str(name.value))
+        attrs = {after if key == before else key: value for key, value in instance.attrs.items()}
+        act.state.put(receiver, replace(instance, attrs=attrs))
+    return [(act.state, act.positional(0))]
+
+
 def _requires_grad(act: IntrinsicCall) -> Results:
     """Set `requires_grad` of every parameter of a module."""
     flag = _named_argument(act, "requires_grad", 1)
@@ -288,7 +309,8 @@ def construct_special(interp: Interpreter, state: State, cls: ClassValue, argume
         value = arguments.named(field)
         if value is None and position < len(arguments.positional):
             value = arguments.positional[position]
-        values.append(value if value is not None else state.symbols.sym((origins.FIELD, field, state.next_id)))
+        default = None if arguments.unknown or value is not None else interp.lookup(state, cls, field)
+        values.append(value or default or state.symbols.sym((origins.FIELD, field, state.next_id)))
     return [(state, Tuple(tuple(values), exact=True, fields=fields))]
 
 
@@ -334,4 +356,6 @@ INTRINSICS: dict[str, Callable[[IntrinsicCall], Results]] = {
     "converted": _converted,
     "module_requires_grad_": _requires_grad,
     "reparametrized": _reparametrized,
+    "parametrized": _parametrized,
+    "unparametrized": _unparametrized,
 }

@@ -24,6 +24,8 @@ from inplace_lint.domain.heap import DictObject, Instance, ListObject, Names, Te
 from inplace_lint.domain.tape import leaves_of, nodes_of, reachable
 from inplace_lint.domain.values import (
     Bound,
+    Builtin,
+    ClassValue,
     Closure,
     Const,
     Dotted,
@@ -37,6 +39,7 @@ from inplace_lint.domain.values import (
     Value,
 )
 from inplace_lint.interp.frame import text_of
+from inplace_lint.interp.pylib import dataclass_fields
 from inplace_lint.interp.transfer import dtypes
 from inplace_lint.ir import nodes as ir
 
@@ -60,7 +63,8 @@ class WrittenTensor(Struct, frozen=True):
     which shares the write; `base`: something else refers to one; `taken`: this function took it as a part of one.
     `floating`: its elements are floating numbers. `cast`: the op chooses its types by itself. `widened`: an operand has
     a wider floating dtype, which a new tensor would have. `param`: it is a parameter, or part of
-    one. `bound`: the owner is an attribute that an object of a library needs as it is.
+    one. `bound`: the owner is an attribute that an object of a library needs as it is. `fixed`: what is written is an
+    item or attribute to which nothing can be assigned.
     `certain`: it is certainly a tensor of the framework, and no array that shares its memory.
     `gradient`: a gradient flows into what is written from another operand. `unrecorded`: the write was not recorded,
     so that the tensor kept its history, which a new one would not have. `fed`: a call of which nothing is
@@ -81,6 +85,7 @@ class WrittenTensor(Struct, frozen=True):
     widened: bool
     param: bool
     bound: bool
+    fixed: bool
     certain: bool
     gradient: bool
     unrecorded: bool
@@ -140,6 +145,7 @@ def _describe(call: Call, part: str, ref: Ref, tensor: Tensor) -> WrittenTensor:
         widened=_is_widened(call, part, tensor),
         param=tensor.param or (whole is not None and whole.param),
         bound=_is_bound(state, frame, expr, owner),
+        fixed=_is_fixed(call, expr),
         certain=tensor.sure and tensor.view is not View.UNTRACKED and not _is_unknown(state, tensor),
         gradient=_brings_gradient(call, tensor),
         unrecorded=tensor.rg is not False and (state.modes.grad is not True or call.binding.op.history == "keep_old"),
@@ -220,6 +226,21 @@ def _is_bound(state: State, frame: Frame, expr: ir.Expr | None, owner: str) -> b
     holder = _value(state, frame, expr.value) if isinstance(expr, ir.Attr) and owner else None
     instance = None if holder is None else state.instance(holder)
     return instance is not None and isinstance(instance.cls, Dotted)
+
+
+def _is_fixed(call: Call, expr: ir.Expr | None) -> bool:
+    """Check whether an item is one of a tuple or of an object that takes none, or an attribute of a frozen object."""
+    if not isinstance(expr, ir.Subscript | ir.Attr):
+        return False
+    holder = _value(call.state, call.frame, expr.value)
+    instance = None if holder is None else call.state.instance(holder)
+    cls = None if instance is None else instance.cls
+    if not isinstance(cls, ClassValue):
+        return isinstance(holder, Tuple)
+    if isinstance(expr, ir.Attr):
+        return dataclass_fields.is_frozen(call.interp, cls)
+    known = all(isinstance(one, ClassValue) or one == Builtin("object") for one in call.interp.context.mro(cls))
+    return known and call.interp.lookup(call.state, cls, "__setitem__") is None
 
 
 def _has_attributes(state: State, ref: Ref) -> bool:

@@ -104,7 +104,8 @@ def _try(interp: Interpreter, frame: Frame, state: State, node: ir.Try) -> Outco
     if package and not all(_has_raise(handler.body) for handler in node.handlers):
         state.assume(f"`{package}` is installed")
     outcomes, inside = _run_body(interp, frame, state, node)
-    if not inside or not all(outcome.error is not None and outcome.error.cls is not None for outcome in inside):
+    known = inside and all(outcome.error is not None and outcome.error.cls is not None for outcome in inside)
+    if not known and not missing.nothing(node, frame, inside):
         for handler in (one for one in node.handlers if not _lacks_nothing(interp, frame, start, node, one)):
             path = start.fork()
             if not package:

@@ -1,7 +1,9 @@
 """
-What a generator saves of a tensor after it has yielded it.
+What a generator saves of a tensor after it has yielded it, and generators that nobody runs.
 
-Generators are run to their end before anything uses what they yield. A loop uses each item first:
+    steps = (y.add_(1) for _ in range(2))   # nothing reads `steps`: nothing is added
+
+Other generators are run to their end before anything uses what they yield. A loop uses each item first:
 
     for y in blocks(x):     # `x = block(x); yield x`
         y += 1              # the next block saves `y` after this write
@@ -9,11 +11,16 @@ Generators are run to their end before anything uses what they yield. A loop use
 
 from __future__ import annotations
 
+import re
+
 from msgspec.structs import replace
 
 from inplace_lint.domain import traits
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Value
+from inplace_lint.interp.frame import Frame
+from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.ir import next_use
 from inplace_lint.ir import nodes as ir
 from inplace_lint.ir.spelling import spells
 
@@ -23,6 +30,20 @@ _COLLECT = frozenset({"list", "sorted", "tuple"})  # these run a generator to it
 def runs_between(iterable: ir.Expr) -> bool:
     """Check whether a loop may run a generator that it calls between its turns."""
     return isinstance(iterable, ir.Call) and not any(spells(iterable, name) for name in _COLLECT)
+
+
+def never_run(interp: Interpreter, frame: Frame, at: int) -> bool:
+    """Check whether nothing asks for what a generator yields: it is dropped, or set to a variable that is not read."""
+    if frame.dropped[:1] == (at,):
+        return True
+    body = interp.context.body(frame)
+    if not next_use.drops(body, at, whole=True):
+        return False
+    if frame.closure is not None:
+        return True
+    names = next_use.names_set(body, at)
+    text = interp.context.module(frame.module).source
+    return all(len(re.findall(rf"\b{re.escape(name)}\b", text)) == 1 for name in names)
 
 
 def move_behind_turn(state: State, item: Value, since: int, until: int) -> None:

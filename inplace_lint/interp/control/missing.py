@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from inplace_lint.domain import traits
 from inplace_lint.domain.heap import Names
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Builtin
+from inplace_lint.domain.values import Builtin, ClassValue, Closure, Const, Ref, Tuple, Value
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Flow, Outcome, Outcomes, Raised
@@ -31,6 +31,7 @@ from inplace_lint.ir.walk import walk
 _NAMES = frozenset({"NameError", "UnboundLocalError"})
 _SIMPLE = ir.ExprStmt | ir.Assign | ir.AugAssign | ir.Return
 _SOMETIMES = ir.BoolOp | ir.IfExp | ir.Comprehension | ir.Lambda | ir.NamedExpr
+_READS = ir.Name | ir.Attr | ir.Subscript | ir.Const | ir.Call
 _BINDS = r"(?<![.\w]){0}\b\s*[=:,]|\b(?:as|def|class|global|import|for)\b[^\n]*\b{0}\b"
 _BY_TEXT = re.compile(r"\b(?:exec|eval|globals)\b|^\s*from\s.*import\s*\*", re.MULTILINE)
 
@@ -73,6 +74,47 @@ def _is_missing(interp: Interpreter, frame: Frame, state: State, name: str) -> b
         return not state.has_trait(traits.COMPREHENSION, frame.env.id)
     text = interp.context.module(frame.module).source
     return not re.search(_BINDS.format(re.escape(name)), text) and not _BY_TEXT.search(text)
+
+
+def nothing(node: ir.Try, frame: Frame, ran: Outcomes) -> bool:
+    """
+    Check whether the one statement of a `try` has certainly not raised: it returns or stores what is there.
+
+    An item, and what Python's own functions return for it, as `int("4")`, is a constant.
+    """
+    statement = node.body[0]
+    if len(node.body) > 1 or not isinstance(statement, ir.Assign | ir.Return) or statement.value is None:
+        return False
+    targets = statement.targets if isinstance(statement, ir.Assign) else ()
+    name = targets[0].id if targets and isinstance(targets[0], ir.Name) else ""
+    parts = [*walk(statement.value)]
+    calls = [part for part in parts if isinstance(part, ir.Call)]
+    if len(targets) > 1 or bool(targets) is not bool(name) or not all(isinstance(part, _READS) for part in parts):
+        return False
+    is_plain = not any(isinstance(part, ir.Call | ir.Subscript) for part in parts)
+    kinds = (Const, Ref, Tuple, Closure, ClassValue) if is_plain else (Const,)
+    if not all(_is_of_python(call.func) for call in calls):
+        return False
+    return bool(ran) and all(isinstance(_result(one, frame, name), kinds) for one in ran)
+
+
+def _result(outcome: Outcome, frame: Frame, name: str) -> Value | None:
+    """Return what a statement returned, or has bound a name to; None where it has raised."""
+    if outcome.flow is Flow.RETURN:
+        return outcome.value
+    scope = outcome.state.object(frame.env)
+    return scope.values.get(name) if outcome.flow is Flow.NEXT and isinstance(scope, Names) else None
+
+
+def _is_of_python(function: ir.Expr) -> bool:
+    """Check whether a function is one of Python's own, by its name, or the one that reads an attribute of an object."""
+    match function:
+        case ir.Name(_, name):
+            return hasattr(builtins, name)
+        case ir.Attr(_, _, name):
+            return name == "__getattribute__"
+        case _:
+            return False
 
 
 def package(interp: Interpreter, frame: Frame, node: ir.Try) -> str:

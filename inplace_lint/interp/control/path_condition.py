@@ -33,6 +33,7 @@ from inplace_lint.domain.values import (
     Tuple,
     Value,
     is_key,
+    of_key,
 )
 from inplace_lint.interp.control import exclusive
 from inplace_lint.interp.fuel import Fuel
@@ -343,6 +344,21 @@ def forget(state: State, since: object) -> None:
 def source(value: Value) -> Value:
     """Return the unknown value that a constant stands for, if an argument decides it; else the value itself."""
     return Sym(value.source) if type(value) is Const and value.source is not None else value
+
+
+def contains(state: State, key: Value, holder: Value) -> Sym:
+    """Return `key in holder` as a condition; about another container of the same items it is the same."""
+    inner = state.object(state.contents(holder))
+    known = isinstance(inner, ListObject | DictObject) and inner.exact
+    return state.symbols.sym((origins.CONTAINS, key, items_of(state, holder) if known else holder))
+
+
+def items_of(state: State, value: Value) -> Value:
+    """Return a container as a tuple of what it holds, to be part of a condition; else the value itself."""
+    inner = state.object(value)
+    if isinstance(inner, DictObject):
+        return Tuple(tuple(of_key(key) for key in inner.items))
+    return Tuple(inner.items) if isinstance(inner, ListObject) else value
 
 
 def negate(state: State, value: Value) -> Value:

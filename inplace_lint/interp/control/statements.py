@@ -18,7 +18,7 @@ from inplace_lint.domain.values import NONE, Builtin, ClassValue, Closure, Dotte
 from inplace_lint.interp.call import closures, decorators
 from inplace_lint.interp.context import Observer
 from inplace_lint.interp.control import exceptional_flow, loops, path_condition, with_stmt
-from inplace_lint.interp.expr import assignment, environment
+from inplace_lint.interp.expr import assignment, attribute_targets, environment
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.fuel import PATHS_THAT_RAISE, Fuel
 from inplace_lint.interp.interpreter import Interpreter
@@ -355,6 +355,7 @@ def class_body(interp: Interpreter, state: State, cls: ClassValue) -> Ref:
         frame = Frame(env, cls.module, cls.slice)
         closures.bind_read(interp, state, cls, env, node.body)
         run_in_place(interp, frame, state, node.body)
+        attribute_targets.name_descriptors(interp, frame, state, cls)
         if cls.slice.kind == "class":
             environment.note_names(state, env, cls.module, cls.name)
     return env

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from inplace_lint.core.span import Place
 from inplace_lint.domain import traits
-from inplace_lint.domain.heap import DictObject, Instance, Tensor
+from inplace_lint.domain.heap import DictObject, Instance, Names, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Bound, Builtin, ClassValue, Closure, Const, Ref, Sym, Value
 from inplace_lint.interp.call import module_containers, module_registry
@@ -52,6 +52,9 @@ def _set_of_instance(
         if not isinstance(setter, Closure):
             return [state]
         return [after for after, _ in interp.call(frame, state, Bound(ref, setter), Arguments((value,)), at)]
+    own = interp.special_method(frame, state, found, "__set__", (ref, value), at) if type(found) is Ref else None
+    if own is not None:
+        return [after for after, _ in own]
     if type(thing.cls) is ClassValue and thing.cls.is_data and dataclass_fields.is_frozen(interp, thing.cls):
         interp.fuel.leave(state, Raised(Builtin("AttributeError"), frame.site(at)))
         return []
@@ -75,6 +78,15 @@ def _set_item(interp: Interpreter, state: State, ref: Ref, instance: Instance, n
         return False
     state.put(names, replace(inner, items={**inner.items, name: value}))
     return own is not None
+
+
+def name_descriptors(interp: Interpreter, frame: Frame, state: State, cls: ClassValue) -> None:
+    """Tell the objects that the body of a class has bound the names by which they are its attributes."""
+    scope = state.object(frame.env)
+    for name, value in list(scope.values.items()) if isinstance(scope, Names) else ():
+        if type(value) is Ref:
+            # IMPRECISE: where that forks, the path that is followed is one on which it has not run to its end.
+            interp.special_method(frame, state, value, "__set_name__", (cls, Const(name)), 0)
 
 
 def unset(state: State, receiver: Value, name: str) -> None:

@@ -86,7 +86,7 @@ def _of_scalar(interp: Interpreter, frame: Frame, state: State, value: Const | S
         return interp.fuel.leave(state, Raised(Builtin("AttributeError"), frame.site(at)))
     if isinstance(value, Sym):
         return _of_unknown(interp, frame, state, value, name, at)
-    return [(state, value if name in enums.VALUES else releases.part(value, name) or Builtin(name, value))]
+    return [(state, enums.attribute(state, value, name) or releases.part(value, name) or Builtin(name, value))]
 
 
 def _of_other(state: State, value: Value, name: str) -> Value:
@@ -235,15 +235,25 @@ def _of_instance(
         return [(state, named)]
     resolved = lookup(interp, state, instance.cls, name)
     if resolved is None:
-        method = own_names.of_mapping(state, value, name)
-        if method is not None:
-            return [(state, method)]
-        dunder = name.startswith("__") and name.endswith("__")
-        own = None if dunder else _by_own_getter(interp, frame, state, value, name, at)
-        if own is None and tensor_attributes.is_missing(interp, frame, value, instance):
-            return interp.fuel.leave(state, Raised(Builtin("AttributeError"), frame.site(at)))
-        return own if own is not None else [(state, _by_getattr(interp, frame, state, value, instance, name))]
+        return _undefined(interp, frame, state, value, instance, name, at)
     return _bound(interp, frame, state, value, resolved, at)
+
+
+def _undefined(
+    interp: Interpreter, frame: Frame, state: State, value: Ref, instance: Instance, name: str, at: int
+) -> Results:
+    """Evaluate an attribute that neither an object nor its class has under this name."""
+    computed = tensor_attributes.computed(interp, frame, state, instance, name, at)
+    if computed is not None:
+        return computed
+    method = own_names.of_mapping(state, value, name)
+    if method is not None:
+        return [(state, method)]
+    dunder = name.startswith("__") and name.endswith("__")
+    own = None if dunder else _by_own_getter(interp, frame, state, value, name, at)
+    if own is None and not hasattr(object, name) and tensor_attributes.is_missing(interp, frame, value, instance):
+        return interp.fuel.leave(state, Raised(Builtin("AttributeError"), frame.site(at)))
+    return own if own is not None else [(state, _by_getattr(interp, frame, state, value, instance, name))]
 
 
 def _by_own_getter(interp: Interpreter, frame: Frame, state: State, value: Value, name: str, at: int) -> Results | None:

@@ -22,7 +22,6 @@ from inplace_lint.domain.values import (
     is_absent,
     is_key,
     key_of,
-    of_key,
 )
 from inplace_lint.interp.call import enums, module_containers
 from inplace_lint.interp.control import path_condition
@@ -138,7 +137,7 @@ def _python_compare(interp: Interpreter, state: State, op: str, left: Value, rig
     sides = path_condition.source(left), path_condition.source(right)
     if type(found) is not Const or found.source is not None or sides == (left, right):
         return found
-    key = (origins.COMPARE, op, sides[0], _as_tuple(state, sides[1]))
+    key = (origins.COMPARE, op, sides[0], path_condition.items_of(state, sides[1]))
     return Const(found.value, source=state.symbols.sym(key).id)
 
 
@@ -168,14 +167,6 @@ def _without_neutral(state: State, value: Any) -> Any:  # noqa: ANN401 - what a 
             return _without_neutral(state, inner)
         case _:
             return value
-
-
-def _as_tuple(state: State, value: Value) -> Value:
-    """Return a container as a tuple of what it holds, to be part of a condition; else the value itself."""
-    inner = state.object(value)
-    if isinstance(inner, DictObject):
-        return Tuple(tuple(of_key(key) for key in inner.items))
-    return Tuple(inner.items) if isinstance(inner, ListObject) else value
 
 
 def _canonical(interp: Interpreter, value: Value) -> Value:
@@ -230,14 +221,11 @@ def _contains(interp: Interpreter, state: State, left: Value, right: Value) -> V
     known = None if items is None else _is_among(interp, state, left, items)
     if known is not None:
         return Const(known)
-    if (
-        isinstance(left, Const)
-        and isinstance(right, Const)
-        and isinstance(left.value, str)
-        and isinstance(right.value, str)
-    ):
-        return Const(left.value in right.value)
-    return state.symbols.sym((origins.CONTAINS, left, right))
+    if isinstance(left, Const) and isinstance(right, Const):
+        folded = constant_folding.function(state, "operator.contains", (right, left), ())
+        if folded is not None:
+            return folded
+    return path_condition.contains(state, left, right)
 
 
 def _is_among(interp: Interpreter, state: State, left: Value, items: Sequence[Value]) -> Three:

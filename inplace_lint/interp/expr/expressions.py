@@ -27,7 +27,7 @@ from inplace_lint.domain.values import (
     are_distinct,
 )
 from inplace_lint.interp.call import calls, closures
-from inplace_lint.interp.control import path_condition
+from inplace_lint.interp.control import generators, path_condition
 from inplace_lint.interp.expr import comparisons, environment, operators, private_names
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.interpreter import Interpreter
@@ -229,12 +229,13 @@ def _dict(interp: Interpreter, frame: Frame, state: State, expr: ir.DictDisplay)
 
 
 def _comprehension(interp: Interpreter, frame: Frame, state: State, expr: ir.Comprehension) -> Results:
+    if expr.kind == "generator" and generators.never_run(interp, frame, expr.at):
+        return [(state, Tuple(()))]
     env = state.new(Names({}, {}, frame.env))
     state.set_trait(traits.COMPREHENSION, env.id, True)
     around = (frame.caller, frame.closure, frame.receiver, frame.passed, frame.stack)
     inner = Frame(env, frame.module, frame.slice, *around, outer=(*frame.outer, frame.env))
-    partial: list[tuple[State, tuple[tuple[Value, Value], ...], bool]] = [(state, (), True)]
-    done = _clauses(interp, inner, partial, expr, 0)
+    done = _clauses(interp, inner, [(state, (), True)], expr, 0)
     for after, pairs, _ in done:
         for _, value in pairs:
             interp.listeners.collect(after, Place(frame.slice, expr.at), value)

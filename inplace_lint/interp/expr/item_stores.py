@@ -6,12 +6,18 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from inplace_lint.domain import origins
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Object
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Const, Ref, SliceValue, Tuple, Value, key_of, may_be_key
+from inplace_lint.domain.values import Const, Dotted, Ref, SliceValue, Tuple, Value, key_of, may_be_key
 from inplace_lint.interp.call import module_containers
 
 _BOUNDS = 3
+
+
+def unknown(state: State, receiver: Value) -> Value:
+    """Return what stands for a mapping of a library, such as `os.environ`, the items of which the program has set."""
+    return state.symbols.sym((origins.DOTTED, receiver.name)) if isinstance(receiver, Dotted) else receiver
 
 
 def store(state: State, ref: Ref, thing: Object | None, index: Value, value: Value) -> None:

@@ -9,6 +9,7 @@ Operators: as methods of tensors, on Python values, and as augmented assignments
 from __future__ import annotations
 
 from collections.abc import Hashable
+from enum import Flag
 
 from inplace_lint.core.event import Spelling, Touch
 from inplace_lint.core.span import Place
@@ -52,6 +53,8 @@ def unary(interp: Interpreter, frame: Frame, state: State, op: str, value: Value
     if isinstance(value, Const) and isinstance(value.value, int | float):
         number = value.value
         return [(state, Const(-number if op == "-" else ~int(number) if op == "~" else number))]
+    if isinstance(value, Const) and isinstance(value.value, Flag) and op == "~":
+        return [(state, Const(~value.value))]
     result = _computed(state, (origins.UNARY, op, value), _kind(value))
     postponed.note(frame, state, (value,), result, expr.at)
     return [(state, result)]

@@ -68,8 +68,11 @@ def _of_python(interp: Interpreter, frame: Frame, state: State, value: Value, in
         if interp.fuel.listens and value.exact and _is_outside(value.items, index):
             return interp.fuel.leave(state, Raised(Builtin("IndexError"), frame.site(at)))
         return [(state, _from_items(state, value, value.items, value.exact, index))]
-    if kernels.is_kernel(value) or _is_generic(interp, value):
+    if kernels.is_kernel(value):
         return [(state, value)]
+    of_class = enums.item_of_class(interp, frame, state, value, index, at) if isinstance(value, ClassValue) else None
+    if of_class is not None:
+        return of_class
     if isinstance(value, Const):
         part = constant_folding.binary(state, "[]", value, index)
         return [(state, unknown_item(state, value, index) if part is None else part)]
@@ -83,10 +86,8 @@ def _of_python(interp: Interpreter, frame: Frame, state: State, value: Value, in
         case Instance() as instance:
             return _from_instance(interp, frame, state, value, instance, index, at)
         case _:
-            if own_names.is_mapping(value):
-                kept = own_names.item(interp, state, value, index)
-            else:
-                kept = enums.named(interp, state, value, index) or _kept_under(state, value, index)
+            is_mapping = own_names.is_mapping(value)
+            kept = own_names.item(interp, state, value, index) if is_mapping else _kept_under(state, value, index)
             return [(state, unknown_item(state, value, index) if kept is None else kept)]
 
 
@@ -112,13 +113,6 @@ def _is_missing(mapping: DictObject, key: Value) -> bool:
     """Check whether a dict certainly has no item under a key, which then raises."""
     made = mapping.default is not None or mapping.factory is not None
     return isinstance(key, Const) and not made and mapping.exact and is_absent(mapping.items, key)
-
-
-def _is_generic(interp: Interpreter, value: Value) -> bool:
-    """Check whether a value is a class that is itself with parameters: `Base[int]`."""
-    return (
-        isinstance(value, ClassValue) and "__class_getitem__" not in value.methods and not enums.is_enum(interp, value)
-    )
 
 
 def _framework_of(interp: Interpreter, frame: Frame, state: State, value: Value, index: Value) -> Facts | None:
@@ -164,6 +158,7 @@ def _compares(state: State, index: Value, value: Sym) -> bool:
 
 def _kept_under(state: State, value: Value, index: Value) -> Value | None:
     """Return what the program stored in an unknown mapping under a key, until unknown code receives the mapping."""
+    value = item_stores.unknown(state, value)
     if not isinstance(value, Sym) or not isinstance(index, Const) or not isinstance(index.value, str):
         return None
     if value.id not in state.symbols.marked or state.has_trait(traits.PASSED_ON, value.id):
@@ -302,9 +297,9 @@ def _from_dict(state: State, value: Value, mapping: DictObject, index: Value) ->
     if mapping.default is not None and not any(isinstance(key, Sym) for key in mapping.items):
         return mapping.default
     distinct = set(mapping.items.values())
-    if len(distinct) == 1 and mapping.exact:
-        return next(iter(distinct))
     named = mapping.exact and is_key(index) and not any(isinstance(key, Sym) for key in mapping.items)
+    if len(distinct) == 1 and mapping.exact and not named:
+        return next(iter(distinct))
     if not named and _are_parameters(state, distinct):
         return next(iter(mapping.items.values()))
     if distinct and not is_key(index) and all(is_alternative(state, item) for item in distinct):
@@ -377,14 +372,15 @@ def set_(
             held = tuple(v for k, v in thing.items.items() if k != key_of(index))
         interp.listeners.store(state, Place(frame.slice, target.at), value, held)
         item_stores.store(state, receiver, thing, index, value)
-    if isinstance(receiver, Sym) and isinstance(index, Const) and isinstance(index.value, str | int):
-        interp.listeners.put_again(state, receiver, index, value)
-        _keep(state, receiver, index, value)
+    _keep(interp, state, item_stores.unknown(state, receiver), index, value)
     return [state]
 
 
-def _keep(state: State, container: Sym, key: Const, value: Value) -> None:
+def _keep(interp: Interpreter, state: State, container: Value, key: Value, value: Value) -> None:
     """Remember an item of an unknown container."""
+    if not isinstance(container, Sym) or not isinstance(key, Const) or not isinstance(key.value, str | int):
+        return
+    interp.listeners.put_again(state, container, key, value)
     pairs = {**dict(kept_in(state, container)), key: value}
     state.symbols.marked.add(container.id)
     state.set_trait(traits.ITEMS, container.id, tuple(pairs.items()))

@@ -12,6 +12,7 @@ from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Results
 from inplace_lint.interp.transfer import materialise
+from inplace_lint.interp.transfer.binding import ORIGINAL
 
 
 def read(interp: Interpreter, frame: Frame, state: State, value: Value, method: str, at: int) -> Results:
@@ -23,6 +24,17 @@ def read(interp: Interpreter, frame: Frame, state: State, value: Value, method: 
     if method.endswith("_") and not method.endswith("__"):
         materialise.materialise_item(interp, frame, state, value, at, sure=True)
     return [(state, Bound(value, Dotted(method)))]
+
+
+def computed(interp: Interpreter, frame: Frame, state: State, instance: Instance, name: str, at: int) -> Results | None:
+    """Return a parameter of a layer that each read computes from its original; None where it has no such."""
+    original = instance.attrs.get(ORIGINAL.format(name))
+    tensor = None if original is None else state.tensor(original)
+    facts = None if tensor is None else interp.context.facts.get(tensor.framework)
+    if original is None or facts is None:
+        return None
+    copy = f"{facts.framework.tensor}.{facts.framework.words['copy']}"
+    return interp.apply_op(frame, state, copy, Arguments((original,)), at)
 
 
 def unknown(interp: Interpreter, frame: Frame, state: State, value: Ref, name: str) -> Value:
@@ -43,12 +55,15 @@ def note_missing(interp: Interpreter, frame: Frame, state: State, name: str) -> 
 
 def is_missing(interp: Interpreter, frame: Frame, value: Ref, instance: Instance) -> bool:
     """
-    Check whether an object certainly lacks what its class does not define, where the call handles that.
+    Check whether an object certainly lacks what its class does not define, where a call that is under way handles that.
 
     The object is none whose methods may have set it before, as those of one that is run alone may have, and its classes
     are all in the program.
     """
-    if (frame.env.id, "AttributeError") not in interp.fuel.lacks or instance.opaque:
+    handled = interp.fuel.lacks and any(
+        (env.id, "AttributeError") in interp.fuel.lacks for env in (frame.env, *frame.outer)
+    )
+    if not handled or instance.opaque:
         return False
     if value == frame.receiver and interp.context.coverage.root is not None:
         return False

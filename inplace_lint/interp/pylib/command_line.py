@@ -3,6 +3,7 @@ Options of a command line: what they are where nobody passes them.
 
     parser.add_argument("--kind", default="mean")
     args = parser.parse_args()        # args.kind may be any text; where one side only can be followed, it is "mean"
+    args = parser.parse_args([])      # args.kind is "mean"
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Builtin, Const, Dotted, Sym, SymId, Value
 from inplace_lint.interp.frame import Arguments
 from inplace_lint.interp.pylib import constant_folding
+from inplace_lint.ir import nodes as ir
 
 _PARSER = "argparse.ArgumentParser"
 _SWITCHES = {"store_true": False, "store_false": True}
@@ -71,8 +73,13 @@ def _default(state: State, given: Mapping[str, Value]) -> Const | None:
     return Const(default.value) if isinstance(default, Const) else None
 
 
-def _describe(state: State, parser: SymId, _arguments: Arguments, result: Sym) -> None:
+def _describe(state: State, parser: SymId, arguments: Arguments, result: Sym) -> None:
+    words = arguments.exprs.get(0) or arguments.exprs.get("args")
+    none_passed = isinstance(words, ir.Sequence) and not words.items
     for name, default in state.trait(traits.OPTIONS, parser) or ():
+        if none_passed:
+            state.set_trait(traits.UNKNOWN_ATTRIBUTE, (result.id, name), default)
+            continue
         option = state.symbols.sym((origins.ATTRIBUTE, result.id, name), _KINDS.get(type(default.value), ""))
         state.set_trait(traits.DEFAULT, option.id, default)
         state.set_trait(traits.UNKNOWN_ATTRIBUTE, (result.id, name), option)

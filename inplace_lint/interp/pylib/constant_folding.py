@@ -9,7 +9,10 @@ Which module a constructor creates often depends on such values.
 from __future__ import annotations
 
 import ast
+import bisect
 import builtins
+import enum
+import heapq
 import itertools
 import json
 import math
@@ -19,7 +22,11 @@ import re
 import string
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
+
+from msgspec.structs import replace
 
 from inplace_lint.domain.heap import DictObject, ListObject
 from inplace_lint.domain.state import State
@@ -28,6 +35,7 @@ from inplace_lint.interp.pylib.releases import Release
 
 _MOST = 256  # items of a container, and characters of a string that grows
 _LARGEST = 2**31
+_DIGITS = 64
 
 _FUNCTIONS: dict[str, Callable[..., object]] = {
     name: getattr(builtins, name)
@@ -100,6 +108,10 @@ _STDLIB: dict[str, Callable[..., object]] = {
         ],
         Release,
     ),
+    "decimal.Decimal": Decimal,
+    "fractions.Fraction": Fraction,
+    **{f"bisect.{name}": getattr(bisect, name) for name in ["bisect", "bisect_left", "bisect_right"]},
+    **{f"heapq.{name}": getattr(heapq, name) for name in ["nlargest", "nsmallest"]},
     "ast.literal_eval": ast.literal_eval,
     "json.loads": json.loads,
     "itertools.accumulate": lambda items: list(itertools.accumulate(items)),
@@ -107,6 +119,10 @@ _STDLIB: dict[str, Callable[..., object]] = {
         f"re.{name}": getattr(re, name)
         for name in ["compile", "escape", "findall", "fullmatch", "match", "search", "split", "sub"]
     },
+}
+_CHANGING: dict[str, Callable[..., object]] = {  # functions that change the list that they are given first
+    **{f"bisect.{name}": getattr(bisect, name) for name in ["insort", "insort_left", "insort_right"]},
+    **{f"heapq.{name}": getattr(heapq, name) for name in ["heapify", "heappop", "heappush", "heappushpop"]},
 }
 _OF_TEXT = frozenset({"str", "repr", "format"})  # ranges and views of dicts are tuples here, whose text differs
 _GROWING = frozenset(
@@ -124,6 +140,7 @@ _GROWING = frozenset(
         "<<",
     }
 )
+_EXACT = frozenset({"decimal.Decimal", "fractions.Fraction"})
 _METHODS: dict[type, frozenset[str]] = {
     str: frozenset(name for name in dir(str) if not name.startswith("_")) - {"maketrans", "translate"},
     bytes: frozenset({"decode", "startswith", "endswith"}),
@@ -167,7 +184,24 @@ class _Unknown(Exception):  # noqa: N818 - not an error: such a value is no cons
 def function(state: State, name: str, values: Sequence[Value], keywords: Sequence[tuple[str, Value]]) -> Value | None:
     """Evaluate a builtin, or a function of the standard library by its full name, on constants; None if impossible."""
     called = _FUNCTIONS.get(name) or _STDLIB.get(name)
+    if called is None and name in _CHANGING:
+        return _changed(state, _CHANGING[name], values)
     return None if called is None else _applied(state, name, called, values, dict(keywords))
+
+
+def _changed(state: State, called: Callable[..., object], values: Sequence[Value]) -> Value | None:
+    """Return what a function gives that changes a list of constants, and change the list; None if impossible."""
+    first = values[0] if values else None
+    inner = state.object(first) if isinstance(first, Ref) else None
+    if not isinstance(inner, ListObject) or not isinstance(first, Ref) or any(isinstance(v, Ref) for v in values[1:]):
+        return None
+    try:
+        items, *given = [_python(state, value) for value in values]
+        result = _value(state, called(items, *given))
+        state.put(first, replace(inner, items=tuple([_value(state, item) for item in items])))
+    except (_Unknown, TypeError, LookupError):
+        return None
+    return result
 
 
 def error_of(state: State, name: str, values: Sequence[Value], keywords: Sequence[tuple[str, Value]]) -> Builtin | None:
@@ -241,6 +275,8 @@ def _applied(
         options = {key: _python(state, value) for key, value in keywords.items()}
         if name in _GROWING and not all(_is_small(value) for value in given):
             return None
+        if name in _EXACT and not all(len(str(value)) <= _DIGITS and "e" not in str(value).lower() for value in given):
+            return None
         if name.startswith("re.") and not _is_quick(given):
             return None
         if name in _OF_TEXT and not all(isinstance(value, Const) for value in values):
@@ -254,6 +290,8 @@ def _applied(
 def _is_small(value: object) -> bool:
     if isinstance(value, int | float):
         return abs(value) <= 64  # noqa: PLR2004 - keeps numbers and strings small
+    if isinstance(value, Decimal | Fraction):
+        return len(str(value)) <= _DIGITS
     return isinstance(value, str | tuple | list) and len(value) <= _MOST
 
 
@@ -299,7 +337,9 @@ def _python(state: State, value: Value) -> Any:  # noqa: ANN401 - any plain valu
 def _value(state: State, result: object) -> Value:
     """Return a plain Python value as a symbolic one; items of a set are sorted, so that results are reproducible."""
     match result:
-        case bool() | float() | None | bytes() | complex() | re.Match() | re.Pattern():
+        case bool() | float() | None | bytes() | complex() | re.Match() | re.Pattern() | enum.Enum():
+            return Const(result)
+        case Decimal() | Fraction() if len(str(result)) <= _DIGITS:
             return Const(result)
         case int() if abs(result) <= _LARGEST:
             return Const(result)

@@ -58,6 +58,11 @@ def names(interp: Interpreter, cls: ClassValue) -> list[str]:
     return [name for name, field in declared(interp, cls).items() if not field.passed]
 
 
+def passed(interp: Interpreter, cls: ClassValue) -> list[str]:
+    """Return the names of the fields that the constructor of a class takes."""
+    return [name for name, field in declared(interp, cls).items() if field.init]
+
+
 def class_attribute(interp: Interpreter, state: State, cls: ClassValue, name: str) -> Value:
     """Return an attribute that a class does not define itself: its fields, their names by which patterns take parts."""
     if name == "__match_args__" and cls.is_data:

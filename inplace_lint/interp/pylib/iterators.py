@@ -8,7 +8,7 @@ from inplace_lint.domain import origins
 from inplace_lint.domain.heap import ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Builtin, Const, Dotted, Sym, Tuple, Value
-from inplace_lint.interp.control import path_condition
+from inplace_lint.interp.control import generators, path_condition
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.fuel import UNKNOWN_TURNS
 from inplace_lint.interp.interpreter import Interpreter
@@ -136,7 +136,9 @@ def of_extreme(request: Request) -> Results:
 
 
 def of_map(request: Request) -> Results:
-    """Return what a function returns for each item, or row of items."""
+    """Return what a function returns for each item, or row of items; nothing is called where nothing asks for these."""
+    if generators.never_run(request.interp, request.frame, request.at):
+        return [(request.state, Tuple(()))]
     function = request.argument(0)
     columns = [turns(request, value) for value in request.arguments.positional[1:]]
     if function is None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from inplace_lint.domain import origins, traits
-from inplace_lint.domain.heap import DictObject, dict_of
+from inplace_lint.domain.heap import DictObject, ListObject, dict_of
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Const, Ref, Sym, Tuple, Value, is_absent, is_key, key_of, of_key
 from inplace_lint.interp.control import path_condition
@@ -34,7 +34,7 @@ def call(interp: Interpreter, frame: Frame, state: State, name: str, arguments: 
     receiver, key = arguments.positional[:2]
     known = _contains(interp, frame, state, receiver, key, at)
     if name == f"{NAME}__contains__":
-        asked = state.symbols.sym((origins.CONTAINS, key, receiver))
+        asked = path_condition.contains(state, key, receiver)
         return [(state, asked if known is None else Const(known))]
     default = (*arguments.positional[2:], arguments.named("default") or NONE)[0]
     if known is False or (known is None and is_default(state, receiver, key, default)):
@@ -45,9 +45,11 @@ def call(interp: Interpreter, frame: Frame, state: State, name: str, arguments: 
 METHODS = frozenset({f"{NAME}get", f"{NAME}__contains__"})
 
 
-def of_pairs(items: Sequence[Value], *, exact: bool) -> DictObject:
+def of_pairs(state: State, items: Sequence[Value], *, exact: bool) -> DictObject:
     """Return the dict of a list of keys and values; `exact`: it has no other items."""
-    pairs = [item.items for item in items if isinstance(item, Tuple) and item.items]
+    held = [state.object(item) if isinstance(item, Ref) else item for item in items]
+    known = (item for item in held if isinstance(item, Tuple) or (isinstance(item, ListObject) and item.exact))
+    pairs = [item.items for item in known if item.items]
     return dict_of(((pair[0], pair[-1]) for pair in pairs), exact=exact and len(pairs) == len(items))
 
 
@@ -55,7 +57,7 @@ def is_default(state: State, mapping: Value, key: Value, default: Value) -> bool
     """Check whether `get` with an unknown key is taken to return its default: one to call, unless a test forbids it."""
     if is_key(key) or not is_alternative(state, default):
         return False
-    asked = state.symbols.sym((origins.CONTAINS, key, mapping))
+    asked = path_condition.contains(state, key, mapping)
     return path_condition.truth(state, asked) is not True
 
 
@@ -67,7 +69,7 @@ def of_dict(request: Request) -> Results:
         given = inner
     elif first is not None:
         found = request.items(first)
-        given = of_pairs(found.items, exact=found.exact)
+        given = of_pairs(request.state, found.items, exact=found.exact)
     items: dict[object, Value] = {**given.items, **dict(request.arguments.keywords)}
     return [(request.state, request.state.new(DictObject(items, given.exact and not request.arguments.unknown)))]
 

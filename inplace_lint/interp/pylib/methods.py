@@ -314,7 +314,7 @@ def _read(state: State, value: Value) -> DictObject:
         case _, DictObject() as mapping:
             return mapping
         case (Tuple(items, exact), _) | (_, ListObject(items, exact)):
-            return mappings.of_pairs(items, exact=exact)
+            return mappings.of_pairs(state, items, exact=exact)
         case _:
             return DictObject({}, exact=False)
 

@@ -16,6 +16,7 @@ from inplace_lint.domain.values import (
     PARTIAL_METHOD,
     Bound,
     Builtin,
+    ClassValue,
     Closure,
     Const,
     Dotted,
@@ -26,6 +27,8 @@ from inplace_lint.domain.values import (
     Tuple,
     Value,
 )
+from inplace_lint.interp.call import enums
+from inplace_lint.interp.expr import item_stores
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Raised, Results
@@ -122,7 +125,12 @@ def _method(_interp: Interpreter, _frame: Frame, state: State, arguments: Argume
 
 
 def _environment(_interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
-    """Return the text of a variable of the environment, which usually has none."""
+    """Return the text of a variable of the environment, which usually has none unless the program has set it."""
+    place = item_stores.unknown(state, Dotted("os.environ"))
+    kept = state.trait(traits.ITEMS, place.id) if isinstance(place, Sym) else None
+    known = dict(kept or ())
+    if arguments.positional and arguments.positional[0] in known:
+        return [(state, known[arguments.positional[0]])]
     value = state.symbols.sym((origins.STANDARD_LIBRARY, "os.getenv", arguments.positional, arguments.keywords))
     if len(arguments.values) == 1:
         state.set_trait(traits.NONE_BY_DEFAULT, value.id, True)
@@ -166,6 +174,15 @@ def _default_dict(_interp: Interpreter, _frame: Frame, state: State, arguments: 
     factory = arguments.positional[0] if arguments.positional else NONE
     made = None if factory == NONE else factory
     return [(state, state.new(DictObject({}, made is not None and len(arguments.values) == 1, factory=made)))]
+
+
+def _chain_map(_interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
+    """Return a dict of the items of several; IMPRECISE: what these get later it does not have."""
+    maps = [state.object(value) for value in arguments.positional]
+    joined = DictObject({}, exact=not arguments.unknown)
+    for one in reversed(maps):
+        joined = joined.joined(one) if isinstance(one, DictObject) else replace(joined, exact=False)
+    return [(state, state.new(joined))]
 
 
 def _counter(interp: Interpreter, frame: Frame, state: State, arguments: Arguments, at: int) -> Results:
@@ -232,22 +249,24 @@ def _copy(_interp: Interpreter, _frame: Frame, state: State, arguments: Argument
     return [(state, value if thing is None or isinstance(thing, Tensor | Names) else state.new(thing))]
 
 
-def _replace(interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, at: int) -> Results:
+def _replace(interp: Interpreter, frame: Frame, state: State, arguments: Arguments, at: int) -> Results:
     """
     Return a copy of an object of a dataclass with other fields; where more is computed from these it is unknown.
 
-    IMPRECISE: so is one without tensors. Every option of what a changed configuration builds would be run.
+    IMPRECISE: so is one without tensors where a field may have another value, as options of entry points have. Every
+    option of what a changed configuration builds would be run.
     """
     instance = state.instance(arguments.positional[0] if arguments.positional else NONE)
-    holds = instance is not None and any(state.tensors_in(value) for value in instance.attrs.values())
-    if (
-        instance is None
-        or not holds
-        or arguments.unknown
-        or interp.lookup(state, instance.cls, "__post_init__") is not None
-    ):
-        return [(state, state.symbols.sym((origins.STANDARD_LIBRARY, "dataclasses.replace", arguments.positional, at)))]
-    return [(state, state.new(replace(instance, attrs={**instance.attrs, **dict(arguments.keywords)})))]
+    fields = {} if instance is None else {**instance.attrs, **dict(arguments.keywords)}
+    if instance is not None and not arguments.unknown and type(instance.cls) is ClassValue:
+        if all(isinstance(value, Const) and value.source is None for value in fields.values()):
+            passed = (one for one in dataclass_fields.passed(interp, instance.cls) if one in fields)
+            given = Arguments((), tuple([(name, fields[name]) for name in passed]))
+            return interp.call(frame, state, instance.cls, given, at)
+        holds = any(state.tensors_in(value) for value in instance.attrs.values())
+        if holds and interp.lookup(state, instance.cls, "__post_init__") is None:
+            return [(state, state.new(replace(instance, attrs=fields)))]
+    return [(state, state.symbols.sym((origins.STANDARD_LIBRARY, "dataclasses.replace", arguments.positional, at)))]
 
 
 def _deep_copy(_interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
@@ -336,6 +355,11 @@ def _deque(_interp: Interpreter, frame: Frame, state: State, arguments: Argument
     return results
 
 
+def _auto(_interp: Interpreter, _frame: Frame, state: State, _arguments: Arguments, at: int) -> Results:
+    """Return what stands for the value that an enumeration gives a member, another one for each call."""
+    return [(state, Partial(enums.AUTO, (Const(at),), ()))]
+
+
 def _queue(_interp: Interpreter, _frame: Frame, state: State, _arguments: Arguments, _at: int) -> Results:
     """Return a queue: what was put in first is got first, and how many items it may have stops nobody."""
     return [(state, state.new(ListObject((), kind="queue")))]
@@ -355,7 +379,9 @@ _HANDLERS: dict[str, Callable[[Interpreter, Frame, State, Arguments, int], Resul
     "itertools.repeat": _repeat,
     "collections.deque": _deque,
     **dict.fromkeys(("queue.Queue", "queue.SimpleQueue"), _queue),
+    "collections.ChainMap": _chain_map,
     "collections.Counter": _counter,
+    enums.AUTO.name: _auto,
     "collections.defaultdict": _default_dict,
     "collections.namedtuple": _named_tuple,
     _NEW_TUPLE: _new_tuple,

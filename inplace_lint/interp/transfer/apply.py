@@ -22,7 +22,7 @@ from inplace_lint.interp.expr import postponed
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import table
-from inplace_lint.interp.outcome import Raised, Results
+from inplace_lint.interp.outcome import Results
 from inplace_lint.interp.transfer import (
     lazy_view_history,
     materialise,
@@ -75,8 +75,8 @@ def call_op(
         return _misfit(interp, frame, state, name, forms, arguments, at, instance)
     if own is not None:
         call.doubt, call.written = call.doubt | own.doubt, call.written | own.written
-    if interp.fuel.lacks and op_call.is_refused(call):
-        return interp.fuel.leave(state, Raised(op_call.error(facts), frame.site(at)))
+    if interp.fuel.lacks and (error := op_call.refusal(call)) is not None:
+        return interp.fuel.leave(state, error)
     after = _run(call)
     if call.binding.rates and call.binding.may_write_at_a_rate():
         _note_rates(interp, frame, state, call, at)

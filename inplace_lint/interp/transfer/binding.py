@@ -24,6 +24,7 @@ from inplace_lint.knowledge.guard import Atom, Guard, atoms, holds
 from inplace_lint.knowledge.op import Op
 from inplace_lint.knowledge.words import Predicate
 
+ORIGINAL = "parametrizations.{}.original"  # the name of the parameter that another one is computed from on each read
 _A_RATE = 0.5
 _NUMBERS = frozenset({int, float})
 
@@ -55,6 +56,8 @@ class Binding(Struct):
     def _attribute(self, name: str) -> Value | None:
         head, _, rest = name.partition(".")
         found = None if self.instance is None else self.instance.attrs.get(head)
+        if found is None and self.instance is not None:
+            found = self.instance.attrs.get(ORIGINAL.format(head))
         if rest and found is not None:
             inner = self.state.instance(found)
             return None if inner is None else inner.attrs.get(rest)

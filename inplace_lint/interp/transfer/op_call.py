@@ -10,9 +10,10 @@ from inplace_lint.core.event import Failure, Refused, Spelling, Touch
 from inplace_lint.core.span import Place
 from inplace_lint.domain.heap import Tensor
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Builtin, Ref, Value
+from inplace_lint.domain.values import Builtin, Ref
 from inplace_lint.interp.frame import Arguments, Frame, text_of
 from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.outcome import Raised
 from inplace_lint.interp.transfer import shapes
 from inplace_lint.interp.transfer.binding import Binding
 from inplace_lint.ir import nodes as ir
@@ -69,15 +70,29 @@ def replace_call(call: Call, binding: Binding, name: str, flag: Place | None) ->
     return Call(call.interp, call.frame, call.facts, binding, call.at, call.spelled, name, flag, True, call.doubt)
 
 
-def is_refused(call: Call) -> bool:
-    """Check whether a call certainly raises since shapes do not fit, where something handles that."""
-    handled = {*call.facts.framework.errors, "Exception", "BaseException"}
-    return any(name in handled for _, name in call.interp.fuel.lacks) and shapes.refused(call.binding)
+def refusal(call: Call) -> Raised | None:
+    """Return what a call certainly raises since shapes or dtypes do not fit, where something handles that."""
+    errors = call.facts.framework.errors
+    index = shapes.is_indexed(call.binding.op)
+    handled = {*(_INDEX if index else errors), "Exception", "BaseException"}
+    if not any(name in handled for _, name in call.interp.fuel.lacks):
+        return None
+    if not shapes.refused(call.binding) and (index or not _mixes_dtypes(call)):
+        return None
+    error = "IndexError" if index else next(iter(errors)) if len(errors) == 1 else None
+    return Raised(None if error is None else Builtin(error), call.frame.site(call.at))
 
 
-def error(facts: Facts) -> Value | None:
-    """Return the class of what a framework raises for wrong arguments; None where it has several."""
-    return Builtin(next(iter(facts.framework.errors))) if len(facts.framework.errors) == 1 else None
+def _mixes_dtypes(call: Call) -> bool:
+    """Check whether an op that refuses operands of different dtypes gets some, which autocast does not make alike."""
+    if call.binding.op.name not in call.facts.framework.autocast:
+        return False
+    tensors = [call.state.tensor(value) for value in call.binding.values.values()]
+    return len({tensor.dtype for tensor in tensors if tensor is not None} & _NUMBERS) > 1
+
+
+_INDEX = frozenset({"IndexError", "LookupError"})
+_NUMBERS = frozenset({"bool", "complex", "float", "int"})
 
 
 def check_flag(

@@ -7,18 +7,19 @@ Shapes of the tensors of a call: what the rules of facts ask for, and what the p
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from inplace_lint.domain import origins, shape, shape_rules, traits
+from inplace_lint.domain import origins, products, shape, shape_rules, traits
 from inplace_lint.domain.heap import ListObject, Tensor
 from inplace_lint.domain.shape import Axes, Axis, Part, Size
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, NOT_TENSORS, Const, Ref, SliceValue, Sym, SymId, Three, Tuple, Value
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.transfer.index import is_row, takes_one
+from inplace_lint.knowledge.op import Op
 from inplace_lint.knowledge.shape_fact import ShapeFact
 from inplace_lint.knowledge.words import ShapeRule, ValueKind
 
@@ -183,12 +184,29 @@ def refused(binding: Binding) -> bool:
     """Check whether the arguments of a call certainly do not fit each other: `torch.rand(3) + torch.rand(4)`."""
     returns, operands = binding.op.returns, CallOperands(binding)
     fact = returns[-1].shape if returns else None
-    if fact is None or fact.rule not in {ShapeRule.BROADCAST, ShapeRule.RESHAPE}:
-        return False
-    names = [str(name) for name in fact.args]
-    if fact.rule is ShapeRule.BROADCAST:
-        every = [axes for name in names for axes in operands.several(name) if axes is not None]
-        return any(_differ(one, other) for i, one in enumerate(every) for other in every[:i])
+    check = None if fact is None else _REFUSED.get(fact.rule)
+    return fact is not None and check is not None and check(operands, [str(name) for name in fact.args])
+
+
+def is_indexed(op: Op) -> bool:
+    """Check whether a call takes a part of a tensor by an index."""
+    fact = op.returns[-1].shape if op.returns else None
+    return fact is not None and fact.rule is ShapeRule.INDEX
+
+
+def _do_not_broadcast(operands: CallOperands, names: Sequence[str]) -> bool:
+    every = [axes for name in names for axes in operands.several(name) if axes is not None]
+    return any(_differ(one, other) for i, one in enumerate(every) for other in every[:i])
+
+
+def _differ(one: Axes, other: Axes) -> bool:
+    """Check whether two tensors do not broadcast: two of their sizes differ, and neither is 1."""
+    pairs = [(left.size, right.size) for left, right in zip(reversed(one), reversed(other), strict=False)]
+    return any(isinstance(a, int) and isinstance(b, int) and a != b and 1 not in {a, b} for a, b in pairs)
+
+
+def _has_other_number(operands: CallOperands, names: Sequence[str]) -> bool:
+    """Check whether sizes are those of another number of elements than a tensor has."""
     old, sizes = operands.axes(names[0]), operands.numbers(names[1])
     whole = None if old is None else _count(tuple([axis.size for axis in old]))
     rest = None if not sizes else _count(tuple([size for size in sizes if size != -1]))
@@ -197,10 +215,36 @@ def refused(binding: Binding) -> bool:
     return whole % rest != 0 if -1 in sizes else whole != rest
 
 
-def _differ(one: Axes, other: Axes) -> bool:
-    """Check whether two tensors do not broadcast: two of their sizes differ, and neither is 1."""
-    pairs = [(left.size, right.size) for left, right in zip(reversed(one), reversed(other), strict=False)]
-    return any(isinstance(a, int) and isinstance(b, int) and a != b and 1 not in {a, b} for a, b in pairs)
+def _do_not_multiply(operands: CallOperands, names: Sequence[str]) -> bool:
+    """Check whether two operands make no product of matrices: the rows of one are no columns of the other."""
+    first, other = (operands.axes(name) for name in names)
+    if not first or not other:
+        return False
+    row, column = first[-1].size, other[max(len(other) - products.MATRIX, 0)].size
+    return (isinstance(row, int) and isinstance(column, int) and row != column) or _differ(first[:-2], other[:-2])
+
+
+def _is_out_of_range(operands: CallOperands, names: Sequence[str]) -> bool:
+    """Check whether an index names an element, or an axis, that a tensor does not have."""
+    axes, index = operands.axes(names[0]), operands.value(names[1])
+    parts = index.items if isinstance(index, Tuple) and index.exact else (index,)
+    if axes is None or not all(isinstance(part, SliceValue) or operands.is_row(part) for part in parts):
+        return False
+    pairs = zip(parts, axes, strict=False)
+    return len(parts) > len(axes) or any(_is_outside(part, axis.size) for part, axis in pairs)
+
+
+def _is_outside(part: Value | None, size: Size) -> bool:
+    number = part.value if isinstance(part, Const) else None
+    return type(number) is int and isinstance(size, int) and not -size <= number < size
+
+
+_REFUSED: dict[ShapeRule, Callable[[CallOperands, Sequence[str]], bool]] = {
+    ShapeRule.BROADCAST: _do_not_broadcast,
+    ShapeRule.RESHAPE: _has_other_number,
+    ShapeRule.MATMUL: _do_not_multiply,
+    ShapeRule.INDEX: _is_out_of_range,
+}
 
 
 def _is_told_more(binding: Binding) -> bool:

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from inplace_lint.core.remembered import remembered
 from inplace_lint.knowledge.facts import framework, frameworks
 from inplace_lint.workspace.training.chains import Part, parts_in
+from inplace_lint.workspace.training.chosen import Chosen
 from inplace_lint.workspace.training.functions import Function, functions_in, unrecorded_in, within
 from inplace_lint.workspace.training.holders import called_word, items_of, makes_layer, parts_of
 from inplace_lint.workspace.training.names import flags, layers, layers_with_parameters
@@ -78,6 +79,7 @@ class Calls:
         self.sets_flags = any(map(_sets_flag, ast.walk(tree)))
         self._parts: dict[str, set[str]] = {}
         self.items: dict[str, set[str]] = {}
+        self._chosen = Chosen(tree)
         self._bound: dict[ast.AST, Bound] = {}
         self._running: set[str] = set()
         for scope in (tree, *(node for node in ast.walk(tree) if isinstance(node, Function))):
@@ -125,6 +127,8 @@ class Calls:
         """Yield the calls of a function, or of the objects that a class makes, each with the scope that it is in."""
         for name in sorted(self._holders(place.word)) if place.makes else (place.word,):
             yield from self.calls.get(name, ())
+        for scope, name in () if place.makes else self._chosen.under(place.word):
+            yield from (one for one in self.calls.get(name, ()) if isinstance(scope, ast.Module) or one[0] is scope)
 
     def _holders(self, word: str) -> set[str]:
         """Return the names that hold what a class made, and those of loops over what holds it."""

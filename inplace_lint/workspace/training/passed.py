@@ -112,7 +112,7 @@ class Bound:
         """Return what a call in a function passes with an expression."""
         before = self._asked, self._handed, self._fields, self._cut
         self._asked, self._handed, self._fields, self._cut = set(), set(), set(), False
-        kind = self._kind(node, 0)
+        kind = Passed.DATA if _is_cut(node) else self._kind(node, 0)
         found = Handed(kind, function, frozenset(self._handed), frozenset(self._fields), self._cut)
         self._asked, self._handed, self._fields, self._cut = before
         return found
@@ -292,6 +292,12 @@ class Bound:
 def _cuts(value: ast.expr | ast.arg | None) -> bool:
     parts = () if value is None else ast.walk(value)
     return any(isinstance(part, ast.Attribute) and cuts_history(part.attr) for part in parts)
+
+
+def _is_cut(value: ast.expr) -> bool:
+    """Check whether an expression is a tensor without its history: `x.data`, `x.detach()`."""
+    part = value.func if isinstance(value, ast.Call) else value
+    return isinstance(part, ast.Attribute) and cuts_history(part.attr)
 
 
 def _is_empty(value: ast.expr | ast.arg | None) -> bool:
