@@ -50,8 +50,7 @@ def unary(interp: Interpreter, frame: Frame, state: State, op: str, value: Value
     if facts is not None:
         method = facts.framework.unary.get(op, "")
         return call_method(interp, frame, state, facts, method, (value,), expr.at, {0: expr.operand})
-    if isinstance(value, Const) and isinstance(value.value, int | float):
-        number = value.value
+    if isinstance(value, Const) and isinstance(number := value.value, int | float):
         return [(state, Const(-number if op == "-" else ~int(number) if op == "~" else number))]
     if isinstance(value, Const) and isinstance(value.value, Flag) and op == "~":
         return [(state, Const(~value.value))]

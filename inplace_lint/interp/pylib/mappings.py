@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, ListObject, dict_of
 from inplace_lint.domain.state import State
@@ -132,3 +134,18 @@ def alternative(state: State, mapping: DictObject, index: Value) -> Value:
             path_condition.learn(state, asked, True)
             return item
     return first
+
+
+def default_dict(_interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
+    factory = arguments.positional[0] if arguments.positional else NONE
+    made = None if factory == NONE else factory
+    return [(state, state.new(DictObject({}, made is not None and len(arguments.values) == 1, factory=made)))]
+
+
+def chain_map(_interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
+    """Return a dict of the items of several; IMPRECISE: what these get later it does not have."""
+    maps = [state.object(value) for value in arguments.positional]
+    joined = DictObject({}, exact=not arguments.unknown)
+    for one in reversed(maps):
+        joined = joined.joined(one) if isinstance(one, DictObject) else replace(joined, exact=False)
+    return [(state, state.new(joined))]

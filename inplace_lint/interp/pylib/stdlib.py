@@ -170,21 +170,6 @@ def _repeat(_interp: Interpreter, _frame: Frame, state: State, arguments: Argume
     return [(state, Tuple((value,) * count))]
 
 
-def _default_dict(_interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
-    factory = arguments.positional[0] if arguments.positional else NONE
-    made = None if factory == NONE else factory
-    return [(state, state.new(DictObject({}, made is not None and len(arguments.values) == 1, factory=made)))]
-
-
-def _chain_map(_interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
-    """Return a dict of the items of several; IMPRECISE: what these get later it does not have."""
-    maps = [state.object(value) for value in arguments.positional]
-    joined = DictObject({}, exact=not arguments.unknown)
-    for one in reversed(maps):
-        joined = joined.joined(one) if isinstance(one, DictObject) else replace(joined, exact=False)
-    return [(state, state.new(joined))]
-
-
 def _counter(interp: Interpreter, frame: Frame, state: State, arguments: Arguments, at: int) -> Results:
     """Return how often each of some constants is among the items of an iterable; any other is missing, so 0."""
     given = arguments.positional[0] if arguments.positional else Tuple(())
@@ -379,10 +364,10 @@ _HANDLERS: dict[str, Callable[[Interpreter, Frame, State, Arguments, int], Resul
     "itertools.repeat": _repeat,
     "collections.deque": _deque,
     **dict.fromkeys(("queue.Queue", "queue.SimpleQueue"), _queue),
-    "collections.ChainMap": _chain_map,
+    "collections.ChainMap": mappings.chain_map,
     "collections.Counter": _counter,
     enums.AUTO.name: _auto,
-    "collections.defaultdict": _default_dict,
+    "collections.defaultdict": mappings.default_dict,
     "collections.namedtuple": _named_tuple,
     _NEW_TUPLE: _new_tuple,
     "importlib.import_module": _import_module,
