@@ -137,6 +137,7 @@ def alternative(state: State, mapping: DictObject, index: Value) -> Value:
 
 
 def default_dict(_interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
+    """Return a new dict that calls its first argument for the item of a key that it lacks."""
     factory = arguments.positional[0] if arguments.positional else NONE
     made = None if factory == NONE else factory
     return [(state, state.new(DictObject({}, made is not None and len(arguments.values) == 1, factory=made)))]
