@@ -35,7 +35,8 @@ def main(folder: Path) -> None:
     written = hand.entries()
     owned = {spelling: row for row in written for spelling in (row["op"], *row.get("same", ()))}
     owned |= {name: {} for name in hand.acts()}
-    rows = [*written, *functions.entries(owned, undecided), *modules.entries(owned, undecided)]
+    found = [*functions.entries(owned, undecided), *modules.entries(owned, undecided)]
+    rows = [*written, *map(hand.with_settled_results, found)]
     guards = (hand.with_inplace, hand.with_padded_saves, hand.with_strided_saves, hand.with_used_saves)
     for guarded in (*guards, hand.with_kept_views, hand.with_reduced_result, modules.with_bases):
         rows = [guarded(row) for row in rows]

@@ -17,7 +17,7 @@ from generators.shapes import common
 from generators.torch_facts.forms import Form
 from generators.torch_facts.guards import separate
 from generators.torch_facts.native import Overload
-from generators.torch_facts.probe import Observation, Result, is_result
+from generators.torch_facts.probe import LIKE, Observation, Result, is_result
 
 Row = dict[str, Any]
 MANY = 3
@@ -250,7 +250,8 @@ def _return(results: Sequence[Result]) -> Row:
                 row["kind"] = kind
             return {**row, **_layout(results), **_moves(results), **_dtype(results), **_shape(results)}
         case "fresh":
-            return {"is": "fresh", **_dtype(results), **_shape(results), **_turns(results)}
+            shape = _shape(results)
+            return {"is": "fresh", **_dtype(results), **shape, **_turns(results, shape.get("shape", ""))}
         case "tuple" | "list":
             return _several(results)
         case _:
@@ -283,10 +284,13 @@ def _layout(results: Sequence[Result]) -> Row:
     return {"contiguous": False} if found == {False} and len(results) > 1 else {}
 
 
-def _turns(results: Sequence[Result]) -> Row:
-    """Note of a new result that it may not be contiguous in memory although all operands are."""
+def _turns(results: Sequence[Result], shape: str) -> Row:
+    """Note of a new result that it may not be contiguous in memory although all operands are, or that it always is."""
     found = {one.contiguous for one in results if one.rank > 1 and one.of_dense}
-    return {"contiguous": False} if False in found else {}
+    if False in found:
+        return {"contiguous": False}
+    is_settled = shape.startswith(LIKE) and {one.settled for one in results} - {None} == {True}
+    return {"contiguous": True} if is_settled else {}
 
 
 def _moves(results: Sequence[Result]) -> Row:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import permutations
 from typing import Any
 
 import torch
@@ -29,7 +30,8 @@ class Result:
     What one returned object is: `kind` as in the tables.
 
     `of` names the argument of a view or of an identity; `dtype` and `model` are the classes of the result and of the
-    first tensor through which a gradient flows; `shapes` are the rules that predict its size.
+    first tensor through which a gradient flows; `shapes` are the rules that predict its size. `settled`: a new tensor
+    of the sizes of an argument is contiguous in whatever order that lies in memory.
     """
 
     kind: str
@@ -44,6 +46,7 @@ class Result:
     contiguous: bool | None = None
     moves: str | None = None
     of_dense: bool = True
+    settled: bool | None = None
     items: tuple[Result, ...] = ()
     value: str = ""
 
@@ -135,6 +138,10 @@ class Call:
             # One of several views complains that its base changed: within the call, that is a save.
             return not {_storage(tensor) for tensor in hit} & {_storage(result) for result in results}
         return False
+
+
+LIKE = ("like(", "broadcast(")
+_AXES = 4
 
 
 def _copy(value: torch.Tensor) -> torch.Tensor:
@@ -320,7 +327,44 @@ def _describe_tensor(
     for name, tensor in slots:
         if _storage(tensor) == _storage(result):
             return Result("view", name, _view_kind(call, name, tensor, result), moves=_moves(tensor, result), **about)
-    return Result("fresh", **about)
+    is_like = any(shape.startswith(LIKE) for shape in about["shapes"])
+    return Result("fresh", **about, settled=_settled(call) if is_like and dense and result.dim() > 1 else None)
+
+
+def _settled(call: Call) -> bool | None:
+    """
+    Return whether the one result is contiguous for each order of the first tensor in memory; None if unknown.
+
+    It is asked with four axes as well, where `channels_last` is an order that some operations keep.
+    """
+    position = next((at for at, value in enumerate(call.args) if isinstance(value, torch.Tensor)), None)
+    if position is None or call.args[position].dim() > _AXES:
+        return None
+    given = grown = call.args[position].detach()
+    while grown.dim() < _AXES:
+        grown = torch.stack([grown, grown])
+    found = _orders(call, position, grown)
+    return False if False in {*found, *_orders(call, position, given)} else True if found else None
+
+
+def _orders(call: Call, position: int, given: torch.Tensor) -> set[bool]:
+    """Return whether the result is contiguous, for each order of an argument; nothing where the call is refused."""
+    found: set[bool] = set()
+    for order in permutations(range(given.dim())):
+        turned = given.permute(order).contiguous().permute(sorted(range(given.dim()), key=order.__getitem__))
+        if turned.is_contiguous():
+            continue
+        turned.requires_grad_(call.args[position].requires_grad)
+        changed = [*call.args[:position], turned, *call.args[position + 1 :]]
+        try:
+            args, kwargs, _ = Call(call.function, changed, call.kwargs, call.names).make()
+            results = tensors_of(call.function(*args, **kwargs))
+        except (RuntimeError, TypeError, ValueError, IndexError, AttributeError, AssertionError):
+            return set()
+        if len(results) != 1:
+            return set()
+        found.add(results[0].is_contiguous())
+    return found
 
 
 def _moves(source: torch.Tensor, result: torch.Tensor) -> str | None:

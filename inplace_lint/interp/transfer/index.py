@@ -188,6 +188,16 @@ def is_dense(tensor: Tensor, last: int = 0) -> Three:
     return True if steps is not None and all(_keeps_order(step, last) for step in steps) else None
 
 
+def keeps_axes(tensor: Tensor) -> bool:
+    """Return whether the axes of a tensor certainly lie in memory in the order that they have."""
+    if tensor.contiguous:
+        return True
+    steps = tensor.part
+    return (
+        tensor.contiguous is None and steps is not None and all(move != "axes" or op == ADDED for move, op, _ in steps)
+    )
+
+
 def keeps_rows(state: State, part: Part) -> Three:
     """
     Return whether all axes of a part of a dense tensor but the last one merge without a copy.

@@ -9,10 +9,12 @@ from msgspec.structs import replace
 from inplace_lint.core.assumption import Assumption, supposition, takes_for_tensor
 from inplace_lint.domain import origins, traits, unknown_history
 from inplace_lint.domain.heap import Part, Tensor, View, alike
+from inplace_lint.domain.shape import Size
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Const, Dotted, NodeId, Ref, Sym, Three, Tuple, Value
 from inplace_lint.interp.fuel import UNKNOWN_TURNS
 from inplace_lint.interp.transfer import dtypes, layouts, overlap, shapes
+from inplace_lint.interp.transfer.index import keeps_axes
 from inplace_lint.interp.transfer.op_call import Call
 from inplace_lint.knowledge.guard import holds
 from inplace_lint.knowledge.op import ReturnFact
@@ -113,9 +115,9 @@ def _fresh(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Valu
         rg, node = _factory_rg(call, fact), None
     if dtype in {"int", "bool"}:
         rg, node = False, None
-    copied = fact.contiguous is False or (not fact.contiguous and _is_of_unknown(call, fact))
-    strided = copied or (not fact.contiguous and _is_strided(fact, model))
     sizes = shapes.of_fact(call.binding, fact.shape)
+    copied = fact.contiguous is False or (not fact.contiguous and _is_of_unknown(call, fact))
+    strided = copied or (not fact.contiguous and _is_strided(call, fact, model, sizes))
     strides = (
         layouts.of_elementwise(state, sizes, _first_operand(call)) if strided and fact.contiguous is None else None
     )
@@ -128,7 +130,7 @@ def _fresh(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Valu
         exact=exact,
         sizes=sizes,
         strides=strides,
-        contiguous=False if copied else None if strided and strides is None else strides is None,
+        contiguous=strides is None and not strided,
         part=None if strided else (),
         why="" if rg is not None else _why(call),
         framework=call.facts.framework.name,
@@ -158,9 +160,22 @@ def _given_tensors(call: Call) -> list[tuple[Ref, Tensor]]:
     return [pair for name in call.binding.given for pair in call.binding.tensors(name)]
 
 
-def _is_strided(fact: ReturnFact, model: Tensor | None) -> bool:
-    """Check whether a new result may not be contiguous, since elementwise results keep the strides of a view."""
-    return _is_elementwise(fact) and model is not None and (model.contiguous is False or model.part is None)
+def _is_strided(call: Call, fact: ReturnFact, model: Tensor | None, sizes: tuple[Size, ...] | None) -> bool:
+    """
+    Check whether a new result may not be contiguous, since elementwise results keep the order of axes of a view.
+
+    Of several operands the first one decides that has the sizes of the result.
+    """
+    if not _is_elementwise(fact) or model is None:
+        return False
+    operands = [tensor for _, tensor in _given_tensors(call)]
+    first_decides = _follows(fact) or (sizes is not None and bool(operands) and operands[0].sizes == sizes)
+    return not all(map(keeps_axes, [model] if first_decides or not operands else operands))
+
+
+def _follows(fact: ReturnFact) -> bool:
+    """Return whether a result has the sizes of one argument."""
+    return fact.shape is not None and fact.shape.rule is ShapeRule.LIKE
 
 
 def _is_of_unknown(call: Call, fact: ReturnFact) -> bool:
