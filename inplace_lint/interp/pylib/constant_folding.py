@@ -22,8 +22,7 @@ import re
 import string
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from decimal import Decimal
-from fractions import Fraction
+from importlib import import_module
 from typing import Any
 
 from msgspec.structs import replace
@@ -108,8 +107,8 @@ _STDLIB: dict[str, Callable[..., object]] = {
         ],
         Release,
     ),
-    "decimal.Decimal": Decimal,
-    "fractions.Fraction": Fraction,
+    "decimal.Decimal": lambda *given: import_module("decimal").Decimal(*given),  # both take long to import
+    "fractions.Fraction": lambda *given: import_module("fractions").Fraction(*given),
     **{f"bisect.{name}": getattr(bisect, name) for name in ["bisect", "bisect_left", "bisect_right"]},
     **{f"heapq.{name}": getattr(heapq, name) for name in ["nlargest", "nsmallest"]},
     "ast.literal_eval": ast.literal_eval,
@@ -287,10 +286,15 @@ def _applied(
         return None
 
 
+def _is_exact(value: object) -> bool:
+    """Check whether a value is a decimal number or a fraction."""
+    return type(value).__module__ in {"decimal", "fractions"}
+
+
 def _is_small(value: object) -> bool:
     if isinstance(value, int | float):
         return abs(value) <= 64  # noqa: PLR2004 - keeps numbers and strings small
-    if isinstance(value, Decimal | Fraction):
+    if _is_exact(value):
         return len(str(value)) <= _DIGITS
     return isinstance(value, str | tuple | list) and len(value) <= _MOST
 
@@ -339,7 +343,7 @@ def _value(state: State, result: object) -> Value:
     match result:
         case bool() | float() | None | bytes() | complex() | re.Match() | re.Pattern() | enum.Enum():
             return Const(result)
-        case Decimal() | Fraction() if len(str(result)) <= _DIGITS:
+        case _ if _is_exact(result) and len(str(result)) <= _DIGITS:
             return Const(result)
         case int() if abs(result) <= _LARGEST:
             return Const(result)

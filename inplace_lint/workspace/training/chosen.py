@@ -26,7 +26,9 @@ class Chosen:
         """Yield the variables that may be a function, each with the function or file that it is a variable of."""
         waiting, seen = [function], {function}
         while waiting and len(seen) < _MOST:
-            for scope, name in sorted(self._by_part.get(waiting.pop(), ()), key=lambda one: one[1]):
+            for scope, name in sorted(
+                self._by_part.get(waiting.pop(), ()), key=lambda one: (one[1], getattr(one[0], "lineno", 0))
+            ):
                 yield scope, name
                 if name not in seen:
                     seen.add(name)
