@@ -125,8 +125,9 @@ def _len(request: Request) -> Results:
 
 def _list(request: Request) -> Results:
     value = request.argument(0)
-    found = iterators.turns(request, value)
-    if request.function.name == "tuple":
+    is_tuple = request.function.name == "tuple"  # how many are unpacked says how long it is; a list may be changed
+    found = iterators.turns(request, value, loops=not is_tuple)
+    if is_tuple:
         return [(request.state, Tuple(found.items, found.exact))]
     kind = "set" if request.function.name in {"set", "frozenset"} else "list"
     items = tuple(dict.fromkeys(found.items)) if kind == "set" else found.items

@@ -51,15 +51,15 @@ def of_enumerate(request: Request) -> Results:
     return [(request.state, Tuple(pairs, found.exact))]
 
 
-def turns(request: Request, value: Value | None) -> Items:
-    """Return the items of an iterable; of an unknown one as many as a loop over it has turns, which may be more."""
+def turns(request: Request, value: Value | None, *, loops: bool = False) -> Items:
+    """Return the items of an iterable; of an unknown one as many as a loop has turns, and no more if it `loops`."""
     if value is None:
         return Items((), exact=True)
     found = request.items(value)
     if found.items:
         return found
     expr = request.arguments.exprs.get(0)
-    return request.interp.turns(request.frame, request.state, value, expr, request.at, loops=False)
+    return request.interp.turns(request.frame, request.state, value, expr, request.at, loops=loops)
 
 
 def of_zip(request: Request) -> Results:
