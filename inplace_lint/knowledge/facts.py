@@ -85,8 +85,8 @@ class Framework(Struct, frozen=True):
     methods of such an operator, `registers` is the macro with which C++ sources register some.
     `parameters` are the attributes of a module whose class is not known that are taken for parameters, each with the
     reason. `parts` is the attribute that maps names to the modules in a module, `chains` are the containers that call
-    what they hold one after the other. `packs`: what an operation makes is contiguous in whatever order its operands
-    lie in memory.
+    what they hold one after the other. `dense_results`: what an operation makes is contiguous in whatever order its
+    operands lie in memory.
     """
 
     name: str
@@ -152,7 +152,7 @@ class Framework(Struct, frozen=True):
     neutral: frozenset[str] = frozenset()
     testing: frozenset[str] = frozenset()
     chains: frozenset[str] = frozenset()
-    packs: bool = False
+    dense_results: bool = False
     indices: frozenset[str] = frozenset()
     bitwise: frozenset[str] = frozenset()
     equality: frozenset[str] = frozenset()

@@ -166,7 +166,7 @@ def _is_strided(call: Call, fact: ReturnFact, model: Tensor | None, sizes: tuple
 
     Of several operands the first one decides that has the sizes of the result.
     """
-    if not _is_elementwise(fact) or model is None or call.facts.framework.packs:
+    if not _is_elementwise(fact) or model is None or call.facts.framework.dense_results:
         return False
     operands = [tensor for _, tensor in _given_tensors(call)]
     first_decides = _follows(fact) or (sizes is not None and bool(operands) and operands[0].sizes == sizes)
