@@ -206,16 +206,15 @@ def _layer(name: str) -> Iterator[Row]:
     cls = found(f"paddle.nn.{name}")
     if cls is None:
         return
-    sample = Sample(name, shape=LAYERS[name][0])
-    layer = cls(*LAYERS[name][1])
-    seen = _observe(layer, sample, ["x"])
-    if seen is None:
-        return
-    row = {"op": f"paddle.nn.{name}", "init": [*_spelled(_parameters(cls.__init__)[1:])], "args": ["x", "*args"]}
 
     def made(options: Row) -> Callable[..., Any]:
         return cast("Callable[..., Any]", cls(*LAYERS[name][1], **options))
 
+    sample = Sample(name, shape=LAYERS[name][0])
+    seen = _observe(made({}), sample, ["x"])
+    if seen is None:
+        return
+    row = {"op": f"paddle.nn.{name}", "init": [*_spelled(_parameters(cls.__init__)[1:])], "args": ["x", "*args"]}
     for guard, other in _turned(cls, made, sample, ["x"], seen):
         yield row | {"if": guard} | other | source()
     yield row | seen | source()

@@ -190,9 +190,11 @@ def _worth_a_run(interp: Interpreter, item: Definition, missed: Mapping[Key, Mis
     }
     if item.slice in coverage.assuming or not coverage.elsewhere.isdisjoint(missed):
         known.update((key, (Use.WRITE, frozenset[str]())) for key in _elsewhere(coverage, item, missed))
-    known.update((key, (Use.WRITE, frozenset())) for key in coverage.refused & missed.keys())
-    for key in coverage.saving & missed.keys():
-        known[key] = (max(Use.LEAD, known.get(key, (Use.LEAD,))[0]), known.get(key, (0, frozenset[str]()))[1])
+    known.update((key, (Use.WRITE, frozenset())) for key in missed if key in coverage.refused)
+    for key in missed:
+        if key in coverage.saving:
+            use, sets = known.get(key, (Use.LEAD, frozenset[str]()))
+            known[key] = (max(Use.LEAD, use), sets)
     computed = any(missed[key].condition is None and use is not Use.NOTHING for key, (use, _) in known.items())
     for key, side in missed.items():
         if key in coverage.elsewhere and item.slice not in coverage.assuming:
