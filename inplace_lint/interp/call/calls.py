@@ -187,7 +187,7 @@ def _call_unknown(
     receiver: ir.Expr | None,
 ) -> Results:
     """Call an unknown value, which may be a method of an unknown module, or of what was made of parameters."""
-    if path_condition.is_surely_none(state, function):
+    if exceptional_flow.refuses_none(interp, frame, state, function, at):
         return interp.fuel.leave(state, Raised(Builtin("TypeError"), frame.site(at)))
     method = module_methods.behind(interp, state, function) or optimizers.behind(interp, state, function)
     if method is None:

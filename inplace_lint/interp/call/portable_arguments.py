@@ -6,7 +6,7 @@ Portable arguments: what one path passes to a constructor, in a form that anothe
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
@@ -135,12 +135,17 @@ def _captured(state: State, closure: Closure, depth: int) -> Iterator[tuple[str,
         scope = None if scope.parent is None else state.object(scope.parent)
 
 
-def thawed(state: State, entry: tuple[Hashable, ...]) -> Arguments:
-    """Return frozen arguments as values of another path, with new objects."""
+def thawed(state: State, entry: tuple[Hashable, ...], chosen: Callable[[Value], Value]) -> Arguments:
+    """
+    Return frozen arguments as values of another path, with new objects.
+
+    `chosen` says what to use for a value; it is asked for those in objects as well, such as the fields of a
+    configuration.
+    """
     positional, keywords = _parts(entry)
     return Arguments(
-        tuple(_thawed(state, item) for item in positional),
-        tuple((name, _thawed(state, item)) for name, item in keywords),
+        tuple(_thawed(state, item, chosen) for item in positional),
+        tuple((name, _thawed(state, item, chosen)) for name, item in keywords),
     )
 
 
@@ -163,29 +168,30 @@ def classes(entry: tuple[Hashable, ...]) -> Iterator[ClassValue]:
     yield from (value for value in (*positional, *(item for _, item in keywords)) if isinstance(value, ClassValue))
 
 
-def _thawed(state: State, form: Any) -> Value:  # noqa: ANN401 - a portable form
+def _thawed(state: State, form: Any, chosen: Callable[[Value], Value]) -> Value:  # noqa: ANN401 - a portable form
     if isinstance(form, _Box):
-        items = tuple(_thawed(state, item) for item in form.items)
+        items = tuple(_thawed(state, item, chosen) for item in form.items)
         if form.kind == "dict":
             return state.new(DictObject(dict(zip(form.keys, items, strict=True)), form.exact))
         return state.new(ListObject(items, form.exact, form.kind))
     if isinstance(form, _Made):
-        attrs = {name: _thawed(state, part) for name, part in form.attrs}
-        children = None if form.children is None else _thawed(state, form.children)
-        pending = None if form.pending is None else _thawed(state, form.pending)
+        attrs = {name: _thawed(state, part, chosen) for name, part in form.attrs}
+        children = None if form.children is None else _thawed(state, form.children, chosen)
+        pending = None if form.pending is None else _thawed(state, form.pending, chosen)
         assert children is None or isinstance(children, Ref)
         assert pending is None or isinstance(pending, Partial)
         return state.new(Instance(form.cls, attrs, form.opaque, children, form.made, pending))
     if isinstance(form, _Function):
-        names = {name: _thawed(state, part) for name, part in form.names}
+        names = {name: _thawed(state, part, chosen) for name, part in form.names}
         env = state.new(Names(names, dict.fromkeys(names, state.clock))) if names else None
         return replace(form.closure, env=env)
     if isinstance(form, _Leaf):
         return state.new(replace(form.tensor, storage=state.new_storage()))
     if isinstance(form, tuple) and not isinstance(form, Ref) and form[:1] == (Tuple,):
-        return Tuple(tuple(_thawed(state, item) for item in form[1]), form[2], form[3])
+        return Tuple(tuple(_thawed(state, item, chosen) for item in form[1]), form[2], form[3])
     if isinstance(form, tuple) and not isinstance(form, Ref) and form[:1] == (Partial,):
-        args = tuple(_thawed(state, item) for item in form[2])
-        return Partial(_thawed(state, form[1]), args, tuple((name, _thawed(state, item)) for name, item in form[3]))
-    value: Value = form
-    return value
+        args = tuple(_thawed(state, item, chosen) for item in form[2])
+        return Partial(
+            _thawed(state, form[1], chosen), args, tuple((name, _thawed(state, item, chosen)) for name, item in form[3])
+        )
+    return chosen(form)

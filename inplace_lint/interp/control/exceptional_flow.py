@@ -267,6 +267,14 @@ def _has_raise(body: Sequence[ir.Stmt]) -> bool:
     return False
 
 
+def refuses_none(interp: Interpreter, frame: Frame, state: State, value: Value, at: int) -> bool:
+    """Return whether a path ends at a node since a value is None there; for an option that is one to search for."""
+    if not path_condition.is_surely_none(state, value):
+        return False
+    interp.context.coverage.refuse_none(frame, state, at, value)
+    return True
+
+
 def only_raises(body: Sequence[ir.Stmt]) -> bool:
     """Say whether statements do nothing but raise an exception, with what is computed or printed for it."""
     return isinstance(body[-1], ir.Raise) and all(isinstance(node, ir.Assign | ir.ExprStmt) for node in body[:-1])

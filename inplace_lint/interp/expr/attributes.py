@@ -36,7 +36,7 @@ from inplace_lint.domain.values import (
 )
 from inplace_lint.interp.call import closures, enums, module_containers, module_registry
 from inplace_lint.interp.call.library_bases import is_method, library_method, takes_class
-from inplace_lint.interp.control import path_condition
+from inplace_lint.interp.control import exceptional_flow, path_condition
 from inplace_lint.interp.expr import environment, own_names, private_names, tensor_attributes
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
@@ -82,7 +82,7 @@ def get(interp: Interpreter, frame: Frame, state: State, value: Value, name: str
 
 
 def _of_scalar(interp: Interpreter, frame: Frame, state: State, value: Const | Sym, name: str, at: int) -> Results:
-    if path_condition.is_surely_none(state, value) and not hasattr(None, name):
+    if not hasattr(None, name) and exceptional_flow.refuses_none(interp, frame, state, value, at):
         return interp.fuel.leave(state, Raised(Builtin("AttributeError"), frame.site(at)))
     if isinstance(value, Sym):
         return _of_unknown(interp, frame, state, value, name, at)

@@ -16,16 +16,8 @@ from inplace_lint.core.span import Place
 from inplace_lint.domain import origins, traits, unknown_history
 from inplace_lint.domain.heap import DictObject, ListObject
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import (
-    Builtin,
-    Const,
-    Ref,
-    Sym,
-    SymId,
-    Tuple,
-    Value,
-)
-from inplace_lint.interp.control import path_condition
+from inplace_lint.domain.values import Builtin, Const, Ref, Sym, SymId, Tuple, Value
+from inplace_lint.interp.control import exceptional_flow
 from inplace_lint.interp.expr import postponed
 from inplace_lint.interp.frame import Arguments, Frame, text_of
 from inplace_lint.interp.interpreter import Interpreter
@@ -63,7 +55,7 @@ def binary(
     interp: Interpreter, frame: Frame, state: State, op: str, left: Value, right: Value, expr: ir.Binary
 ) -> Results:
     """Evaluate `left op right`: by a tensor's method if a side is a tensor, else as a folded constant or an unknown."""
-    if _is_refused(state, op, left, right):
+    if _is_refused(interp, frame, state, op, (left, right), expr.at):
         return interp.fuel.leave(state, Raised(Builtin("TypeError"), frame.site(expr.at)))
     own = _by_own_class(interp, frame, state, op, left, right, expr.at)
     if own is not None:
@@ -108,9 +100,11 @@ def _by_own_class(
     return None
 
 
-def _is_refused(state: State, op: str, left: Value, right: Value) -> bool:
+def _is_refused(
+    interp: Interpreter, frame: Frame, state: State, op: str, operands: tuple[Value, Value], at: int
+) -> bool:
     """Return whether an operand is None, which only `int | None`, an annotation, allows."""
-    return op != "|" and (path_condition.is_surely_none(state, left) or path_condition.is_surely_none(state, right))
+    return op != "|" and any(exceptional_flow.refuses_none(interp, frame, state, one, at) for one in operands)
 
 
 def python_binary(
@@ -229,7 +223,7 @@ def _adds_items(interp: Interpreter, state: State, op: str, old: Ref, value: Val
 
 def augmented(interp: Interpreter, frame: Frame, state: State, node: ir.AugAssign, old: Value, value: Value) -> Results:
     """Evaluate `old op= value`: the old object where its type writes in place, else a new value."""
-    if _is_refused(state, node.op, old, value):
+    if _is_refused(interp, frame, state, node.op, (old, value), node.at):
         return interp.fuel.leave(state, Raised(Builtin("TypeError"), frame.site(node.at)))
     facts = materialise.framework_of(interp, state, old) or _of_parameter(interp, state, old, value)
     if facts is not None and _counts(state, node.op, old, value):

@@ -32,7 +32,7 @@ from inplace_lint.domain.values import (
     may_be_key,
 )
 from inplace_lint.interp.call import enums, module_containers
-from inplace_lint.interp.control import path_condition
+from inplace_lint.interp.control import exceptional_flow, path_condition
 from inplace_lint.interp.expr import item_stores, own_names, registries
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
@@ -58,7 +58,7 @@ def get(interp: Interpreter, frame: Frame, state: State, value: Value, index: Va
             if isinstance(item, Ref):
                 after.set_trait(traits.SELECTED, item.id, True)
         return results
-    if path_condition.is_surely_none(state, value):
+    if exceptional_flow.refuses_none(interp, frame, state, value, at):
         return interp.fuel.leave(state, Raised(Builtin("TypeError"), frame.site(at)))
     return _of_python(interp, frame, state, value, index, at)
 

@@ -9,6 +9,7 @@ Construction of the class that is an entry point: on what the program passes, on
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from functools import partial
 
 from inplace_lint.domain import origins
 from inplace_lint.domain.heap import Instance
@@ -36,7 +37,8 @@ def constructed(
     init = interp.lookup(state, cls, "__init__")
     spare = state.fork()
     entries = interp.context.constructed.get(id(cls), ())
-    candidates = [portable_arguments.thawed(spare, entry) for entry in entries if entry is not None]
+    thaw = partial(portable_arguments.thawed, spare, chosen=interp.context.coverage.chosen)
+    candidates = [thaw(entry) for entry in entries if entry is not None]
     candidates = [known for known in candidates if not isinstance(init, Closure) or closures.fits(init, known)]
     if not candidates and isinstance(init, Closure):
         defaults = _defaults_in_use(interp, cls.name, init)

@@ -121,7 +121,7 @@ class Coverage(Struct):
     point called. `refusing`: a constructor that completed on no path runs once more, to find what refuses; `refused`
     are the sides in other files that would not. `beyond` are the classes whose call completes on no path while what is
     None by default is None. `held` are the sides that use a tensor which may be written, `saving` those of which one
-    was written.
+    was written. `needed` are the places at which paths end since an option is None.
     """
 
     path: str = ""
@@ -143,6 +143,7 @@ class Coverage(Struct):
     beyond: set[Slice] = field(default_factory=set)
     held: MaySave = field(default_factory=MaySave)
     saving: set[Key] = field(default_factory=set)
+    needed: set[Key] = field(default_factory=set)
     options: dict[SymId, Option] = field(default_factory=dict)
     root: Slice | None = None
     inherited: frozenset[Slice] = frozenset()
@@ -270,6 +271,14 @@ class Coverage(Struct):
         if type(value) is Const and value.source is not None:
             asked = Sym(value.source) if value.value else state.symbols.sym((origins.NOT, value.source))
             self._miss((Place(frame.slice, at), False), frame, state, None, asked)
+
+    def refuse_none(self, frame: Frame, state: State, at: int, value: Value) -> None:
+        """Record that a path ends since a value is None; where it is an option, whoever calls passes something."""
+        option = value.source if type(value) is Const else value.id if type(value) is Sym else None
+        if option is not None and option in self.options and self._is_searched(frame):
+            key = Place(frame.slice, at), False
+            self.needed.add(key)
+            self._miss(key, frame, state, None, state.symbols.sym((origins.IS_NONE, option)))
 
     def entry(self, frame: Frame, state: State, at: int, mapping: DictObject, key: Value) -> None:
         """Record that an option, or an unknown key, chose one of the functions and classes in a dict, no other."""

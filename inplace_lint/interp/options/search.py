@@ -103,7 +103,8 @@ def choice_of_write(interp: Interpreter, item: Definition, tried: set[Goal]) -> 
     missed = _missed(interp, item, tried)
     own = {method.slice for method in item.methods if method.writes and method.name not in set_up_methods(item)}
     sides = {key: side for key, side in missed.items() if side.function.slice in own}
-    goals = list(_worth_a_run(interp, item, sides, cheap=False))
+    needed = (key for key in missed if key in interp.context.coverage.needed)
+    goals = [*needed, *_worth_a_run(interp, item, sides, cheap=False)]
     read = frozenset(name for key in goals for name in _named(missed[key]))
     for key in (*goals, *_setting(interp, item, missed, read)):
         choice = solver.solve(interp.context.coverage, interp.context.symbols, missed[key])
