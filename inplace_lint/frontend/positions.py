@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import libcst as cst
 from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
@@ -46,7 +46,7 @@ class Located:
         lower_statements(numbering, cutout, statements(module))
         self.slice, self.cutout = slice_, cutout
         self.module = module
-        self.origins: list[cst.CSTNode] = [node.origin for node in numbering.origins or ()]
+        self.origins: list[cst.CSTNode] = list(_origins(numbering.origins or ()))
         self.ranges: Mapping[cst.CSTNode, CodeRange] = MetadataWrapper(module, unsafe_skip_copy=True).resolve(
             PositionProvider
         )
@@ -100,6 +100,15 @@ class Located:
         if isinstance(body, cst.IndentedBlock) and inner is not None:
             last = max(around.start.line, inner.start.line - 1)
         return self._line(around.start.line), self._line(last)
+
+
+def _origins(numbered: Sequence[object]) -> Iterator[cst.CSTNode]:
+    """Yield the LibCST node of each numbered node; an annotation that is a text has the place of its parameter."""
+    origin: cst.CSTNode | None = None
+    for node in numbered:
+        origin = getattr(node, "origin", origin)
+        assert origin is not None
+        yield origin
 
 
 def _holds(outer: CodeRange, inner: CodeRange) -> bool:
