@@ -37,7 +37,7 @@ def span_of_write(source: str, slice_: Slice, holes: tuple[Slice, ...] = ()) -> 
         pytest.param("def f():\r    x += 1\r", 1, 2, 2, 4, id="old line ends"),
         pytest.param("@d\ndef f():\n    if a:\n        x += 1  # noqa\n", 1, 4, 4, 8, id="decorator and comment"),
         pytest.param("s = '''\n\x0c\n'''\nx += 1\n", 1, 4, 4, 0, id="form feed in a string"),
-        pytest.param("def f(x: 'a.B | None', *y: 'C[int]'):\n    x += 1\n", 1, 2, 2, 4, id="annotations that are texts"),
+        pytest.param("def f(x: 'a.B | None', *y: 'C'):\n    x += 1\n", 1, 2, 2, 4, id="annotation that is a text"),
     ],
 )
 def test_the_span_of_a_write_is_its_statement(source: str, first: int, last: int, line: int, column: int) -> None:
