@@ -366,11 +366,33 @@ def _instance(interp: Interpreter, state: State, function: ir.Function, cls: Cla
     if key in interp.context.running or not (is_worth or _has_defaults(interp, state, cls)):
         return None
     interp.context.running.add(key)
+    coverage, before = interp.context.coverage, interp.context.coverage.offers
+    coverage.offers = before or interp.context.is_module(cls) is None
     try:
         frame = Frame(module_env(state, path), path, function.slice)
         return taken(state, interp.construct(frame, state, cls, _defaults_of(interp, state, cls), 0))
     finally:
+        coverage.offers = before
         interp.context.running.discard(key)
+
+
+def with_options(interp: Interpreter, state: State, cls: ClassValue, given: Arguments) -> Arguments:
+    """
+    Return the arguments of an object that is a part of an argument, with options for what is not passed.
+
+        class Config:
+            def __init__(self, width=8):
+                self.attention = AttentionConfig(width)     # whose other defaults are options as well
+    """
+    init = dataclass_fields.constructor(interp, state, cls)
+    if given.unknown or init is None:
+        return given
+    names = [one.name for one in init.function.params[1:]] if isinstance(init, Closure) else []
+    names = names or dataclass_fields.passed(interp, cls)
+    passed = {*names[: len(given.positional)], *(name for name, _ in given.keywords)}
+    more = ((name, value) for name, value in _defaults_of(interp, state, cls).keywords if name not in passed)
+    options = tuple((name, value) for name, value in more if isinstance(value, Const) or name in names)
+    return replace(given, keywords=(*given.keywords, *options))
 
 
 def _defaults_of(interp: Interpreter, state: State, cls: ClassValue) -> Arguments:

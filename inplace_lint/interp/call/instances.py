@@ -13,6 +13,7 @@ from inplace_lint.domain import origins
 from inplace_lint.domain.heap import Instance
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Bound, Builtin, ClassValue, Closure, Const, Dotted, Partial, Ref, Sym, Value
+from inplace_lint.interp import symbolic_args
 from inplace_lint.interp.call import closures, construction_summary, hooks, module_registry
 from inplace_lint.interp.call.library_bases import fill, library_base, library_init, prepare_container, prepare_mapping
 from inplace_lint.interp.call.module_containers import run_in_order
@@ -85,6 +86,8 @@ def _construct(
 ) -> Results:
     is_module = interp.context.is_module(cls) is not None
     init = dataclass_fields.constructor(interp, state, cls)
+    if interp.context.coverage.offers and not is_module:
+        arguments = symbolic_args.with_options(interp, state, cls, arguments)
     if arguments.spread and isinstance(init, Closure) and not closures.fits(init, arguments):
         arguments = replace(arguments, unknown=True)
     ref = bare(interp, state, cls, is_module=is_module)

@@ -122,6 +122,7 @@ class Coverage(Struct):
     are the sides in other files that would not. `beyond` are the classes whose call completes on no path while what is
     None by default is None. `held` are the sides that use a tensor which may be written, `saving` those of which one
     was written. `needed` are the places at which paths end since an option is None.
+    `offers`: an object is constructed for an argument, so that the defaults of its parts are options, too.
     """
 
     path: str = ""
@@ -144,6 +145,7 @@ class Coverage(Struct):
     held: MaySave = field(default_factory=MaySave)
     saving: set[Key] = field(default_factory=set)
     needed: set[Key] = field(default_factory=set)
+    offers: bool = False
     options: dict[SymId, Option] = field(default_factory=dict)
     root: Slice | None = None
     inherited: frozenset[Slice] = frozenset()
