@@ -246,7 +246,7 @@ def evaluate_defaults(
 
 
 def written(value: Value, frame: Frame, at: int) -> Value:
-    """Attach the place where a constant flag is written in a call."""
+    """Attach the place where a constant flag is written, in a call or an assignment."""
     if type(value) is Const and value.value is True and value.origin is None:
         return Const(True, Place(frame.slice, at), value.source)
     return value

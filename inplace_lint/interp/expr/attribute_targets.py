@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from inplace_lint.core.span import Place
 from inplace_lint.domain import traits
 from inplace_lint.domain.heap import DictObject, Instance, Names, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Bound, Builtin, ClassValue, Closure, Const, Ref, Sym, Value
-from inplace_lint.interp.call import module_containers, module_registry
+from inplace_lint.interp.call import closures, module_containers, module_registry
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import opaque_modules, table
@@ -28,8 +27,7 @@ def set_(
         is_parameter = name == "data" and opaque_modules.is_parameter(state, receiver)
         ref = materialise.materialise(interp, state, receiver) if asks or is_parameter else None
     thing = state.object(ref) if ref is not None else None
-    if isinstance(value, Const) and value.value is True and value.origin is None:
-        value = Const(True, Place(frame.slice, at))  # findings show where a flag that decides on a write was set
+    value = closures.written(value, frame, at)  # findings show where a flag that decides on a write was set
     if isinstance(thing, Tensor) and ref is not None:
         return table.set_tensor_attribute(interp, frame, state, ref, thing, name, value, at)
     if isinstance(thing, Instance) and ref is not None:
