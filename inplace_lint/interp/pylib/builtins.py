@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from keyword import iskeyword
 
 from msgspec.structs import replace
 
@@ -32,6 +31,7 @@ from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.expr import environment
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.options.coverage import Option
 from inplace_lint.interp.outcome import Raised, Results
 from inplace_lint.interp.pylib import (
     constant_folding,
@@ -44,7 +44,6 @@ from inplace_lint.interp.pylib import (
 )
 from inplace_lint.interp.pylib.request import Request
 from inplace_lint.interp.transfer import materialise
-from inplace_lint.ir import expressions as ir
 
 
 def call(interp: Interpreter, frame: Frame, state: State, function: Builtin, arguments: Arguments, at: int) -> Results:
@@ -66,7 +65,6 @@ def call(interp: Interpreter, frame: Frame, state: State, function: Builtin, arg
     return handler(request) if handler is not None else request.unknown()
 
 
-_CALLED = r"\(\)"
 # methods that take their object as an ordinary argument
 _UNBOUND = frozenset({"object.__getattribute__", "object.__setattr__", "type.__call__"})
 
@@ -170,7 +168,7 @@ def _is_any(request: Request, ask: Callable[[Value, Value], bool | None]) -> Res
 def _getattr(request: Request) -> Results:
     value, name = request.argument(0), request.argument(1)
     if isinstance(value, Dotted) and isinstance(name, Sym):
-        known = _numbered(request, value, numbered_names.form_of(request.state, name))
+        known = numbered_names.completed(request, value, numbered_names.form_of(request.state, name))
         name = name if known is None else Const(known)
     if value is None or not isinstance(name, Const):
         return request.unknown()
@@ -181,41 +179,20 @@ def _getattr(request: Request) -> Results:
     instance = request.state.instance(value)
     if instance is not None:
         numbered_names.choose(request, instance, str(name.value))
-    if default is not None and instance is not None and not instance.opaque:
-        return [(after, default if isinstance(found, Sym) else found) for after, found in results]
-    return results
+    if default is None or instance is None:
+        return results
+    return [(one, _or_default(request, instance, name, default, found)) for one, found in results]
 
 
-def _numbered(request: Request, value: Value, form: str | None) -> str | None:
-    """Return the name in a library that a text of this form is, where only a number in it is unknown."""
-    facts = request.interp.context.facts_of(value.name) if isinstance(value, Dotted) else None
-    return numbered_names.complete(facts, value.name, form) if facts and form and isinstance(value, Dotted) else None
-
-
-def _eval(request: Request) -> Results:
-    """Evaluate a text that is a name, such as `eval("nn.ReLU")`, or calls it without arguments; others are unknown."""
-    text = request.argument(0)
-    form = numbered_names.form_of(request.state, text) if text is not None else None
-    path, called, rest = (form or "").partition(_CALLED)
-    first, *names = path.split(r"\.")
-    if rest or len(request.arguments.positional) > 1 or not all(map(_is_name, (first, *names[:-1]))):
-        return request.unknown()
-    found = request.interp.evaluate(request.frame, request.state, ir.Name(request.at, first))
-    for form in names:
-        found = [
-            got
-            for state, owner in found
-            if (name := form if _is_name(form) else _numbered(request, owner, form)) is not None
-            for got in request.interp.get_attribute(request.frame, state, owner, name, request.at)
-        ]
-    if called:
-        plain, frame, at = Arguments(()), request.frame, request.at
-        found = [made for state, function in found for made in request.interp.call(frame, state, function, plain, at)]
-    return found or request.unknown()
-
-
-def _is_name(text: str) -> bool:
-    return text.isidentifier() and not iskeyword(text)
+def _or_default(request: Request, instance: Instance, name: Const, default: Value, found: Value) -> Value:
+    """Return the default for an unknown attribute, as an option where a library may have given an object others."""
+    if not isinstance(found, Sym) or not instance.opaque:
+        return default if isinstance(found, Sym) else found
+    cls, context = instance.cls, request.interp.context
+    if not isinstance(cls, ClassValue) or not isinstance(default, Const) or context.is_module(cls) is not None:
+        return found
+    number = request.state.symbols.sym((origins.PARAMETER, cls.name, name.value, cls.slice)).id
+    return context.coverage.option(number, Option(str(name.value), default, ""))
 
 
 def _waits(request: Request, value: Value, name: Const) -> bool:
@@ -365,7 +342,7 @@ _HANDLERS: dict[str, Callable[[Request], Results]] = {
     "next": _next,
     "isinstance": _isinstance,
     "issubclass": _issubclass,
-    "eval": _eval,
+    "eval": numbered_names.evaluate,
     "globals": _names,
     "locals": _locals,
     "vars": _names,

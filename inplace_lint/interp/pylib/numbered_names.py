@@ -9,17 +9,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable
+from keyword import iskeyword
 from string import Formatter
 
 from inplace_lint.domain import origins
 from inplace_lint.domain.heap import DictObject, Instance
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, ClassValue, Const, Sym, Value
+from inplace_lint.domain.values import NONE, ClassValue, Const, Dotted, Sym, Value
+from inplace_lint.interp.frame import Arguments
+from inplace_lint.interp.outcome import Results
 from inplace_lint.interp.pylib.request import Request
 from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.facts import Facts
 
 _NUMBER = r"\d+"
+_CALLED = r"\(\)"
 _PRINTED = re.compile(r"%[-#0 +]*\d*(?:\.\d+)?[a-zA-Z]")
 _MOST = 4
 
@@ -33,6 +37,38 @@ def complete(facts: Facts, owner: str, form: str) -> str | None:
     fits = re.compile(re.escape(f"{owner}.") + form).fullmatch
     found = sorted(known for known in facts.rows if fits(known))
     return found[len(found) // 2].rpartition(".")[2] if 0 < len(found) <= _MOST else None
+
+
+def completed(request: Request, value: Value, form: str | None) -> str | None:
+    """Return the name in a library that a text of this form is, where only a number in it is unknown."""
+    facts = request.interp.context.facts_of(value.name) if isinstance(value, Dotted) else None
+    return complete(facts, value.name, form) if facts and form and isinstance(value, Dotted) else None
+
+
+def evaluate(request: Request) -> Results:
+    """Evaluate a text that is a name, such as `eval("nn.ReLU")`, or calls it without arguments; others are unknown."""
+    text = request.argument(0)
+    form = form_of(request.state, text) if text is not None else None
+    path, called, rest = (form or "").partition(_CALLED)
+    first, *names = path.split(r"\.")
+    if rest or len(request.arguments.positional) > 1 or not all(map(_is_name, (first, *names[:-1]))):
+        return request.unknown()
+    found = request.interp.evaluate(request.frame, request.state, ir.Name(request.at, first))
+    for form in names:
+        found = [
+            got
+            for state, owner in found
+            if (name := form if _is_name(form) else completed(request, owner, form)) is not None
+            for got in request.interp.get_attribute(request.frame, state, owner, name, request.at)
+        ]
+    if called:
+        plain, frame, at = Arguments(()), request.frame, request.at
+        found = [made for state, function in found for made in request.interp.call(frame, state, function, plain, at)]
+    return found or request.unknown()
+
+
+def _is_name(text: str) -> bool:
+    return text.isidentifier() and not iskeyword(text)
 
 
 def choose(request: Request, instance: Instance, name: str) -> None:
