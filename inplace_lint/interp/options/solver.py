@@ -3,6 +3,7 @@ Option solver: the arguments on which a condition takes the side that no path to
 
     `depth > 0`, on the default 0      ->  depth=1
     `mode in ("a", "b")`               ->  mode="a"
+    `"a" in mode.lower()`              ->  mode="a"
     `width is not None`                ->  an unknown width
 
 Conditions are the keys of symbols: comparisons with constants, memberships, truth, `is None`, and `not` of these.
@@ -61,6 +62,8 @@ class _Solution:
             case (origins.IS_NONE, int(operand)) if operand in self._known:
                 self.sides[condition] = side  # the path that missed it took the other one
                 return self._give(SymId(operand), side)
+            case (origins.COMPARE, "in", Const(str()) as part, Sym(number)) if number in self._known:
+                return self._require_part(number, part, side)
             case (origins.COMPARE, str(op), Sym(number), Const() as constant) if number in self._known:
                 return self._require_value(number, op, constant, side)
             case (origins.COMPARE, str(op), Const() as constant, Sym(number)) if number in self._known:
@@ -117,6 +120,14 @@ class _Solution:
                 self.options[number] = first
             return first is not None
         self._leave_open(number)
+        return True
+
+    def _require_part(self, number: SymId, part: Const, side: bool) -> bool:
+        """Pass a text that contains another one, or an unknown one."""
+        if side:
+            self.options[number] = part
+        else:
+            self._leave_open(number)
         return True
 
     def _require_value(self, number: SymId, op: str, constant: Const, side: bool) -> bool:

@@ -221,12 +221,22 @@ def error_of(state: State, name: str, values: Sequence[Value], keywords: Sequenc
 def method(
     state: State, name: str, receiver: Value, values: Sequence[Value], keywords: Sequence[tuple[str, Value]]
 ) -> Value | None:
-    """Evaluate a pure method of a string, number, list or tuple on constants; None if impossible."""
+    """
+    Evaluate a pure method of a string, number, list or tuple on constants; None if impossible.
+
+    The text of an option in small letters stands for the option: what is compared with it is in small letters, too.
+    """
     for kind, names in _METHODS.items():
         if name in names and _is(state, receiver, kind):
             full = f"re.{name}" if kind is re.Pattern else name
-            return _applied(state, full, getattr(kind, name), (receiver, *values), dict(keywords))
+            found = _applied(state, full, getattr(kind, name), (receiver, *values), dict(keywords))
+            if isinstance(receiver, Const) and isinstance(found, Const) and name in _IDEMPOTENT and not values:
+                return Const(found.value, source=receiver.source)
+            return found
     return None
+
+
+_IDEMPOTENT = frozenset({"lower", "upper", "casefold", "strip", "lstrip", "rstrip", "title", "capitalize"})
 
 
 def binary(state: State, op: str, left: Value, right: Value) -> Value | None:
