@@ -15,7 +15,7 @@ from inplace_lint.core.event import Site
 from inplace_lint.core.span import Place
 from inplace_lint.domain import traits
 from inplace_lint.domain.heap import DictObject
-from inplace_lint.domain.state import Modes, State
+from inplace_lint.domain.state import State
 from inplace_lint.domain.traits import Operator
 from inplace_lint.domain.values import (
     NONE,
@@ -310,8 +310,6 @@ def _inline(
     results: Results = []
     raised: Outcomes = []
     learned, sides = state.learned, interp.fuel.counters["dropped_sides"]
-    coverage = interp.context.coverage
-    missed = len(coverage.missed)
     with interp.fuel.preferring(interp.fuel.enters):
         outcomes = _body(interp, frame, inner, state, closure, closure.managers)
     for outcome in outcomes:
@@ -323,28 +321,17 @@ def _inline(
         if outcome.flow is Flow.RETURN or interp.fuel.steps >= 0:
             interp.fuel.returned.add(name)
         results.append((outcome.state, _result(outcome, function, inner.env)))
-    if not results and raised:
-        coverage.ask_for_others(missed)
-        if interp.fuel.counters["dropped_sides"] > sides:
-            other = _on_a_dropped_side(interp, raised, before, learned)
-            results = unknown_call(interp, frame, other, closure, Arguments(tuple(values.values())), site.place.at)
+    if not results and raised and interp.fuel.counters["dropped_sides"] > sides:
+        # Every side that was followed raises, but not every side was followed: the call may return as well.
+        surest = min(raised, key=lambda outcome: len(outcome.state.assumptions))
+        other = surest.state.fork()
+        if not interp.fuel.listens:
+            raised.remove(surest)
+        other.modes = before
+        path_condition.forget(other, learned)
+        results = unknown_call(interp, frame, other, closure, Arguments(tuple(values.values())), site.place.at)
     interp.fuel.raised.extend(raised)
     return results if len(results) < 2 else _joined(results)  # noqa: PLR2004 - a pair
-
-
-def _on_a_dropped_side(interp: Interpreter, raised: Outcomes, before: Modes, learned: object) -> State:
-    """
-    Return a state in which a call returns, all paths of which raise where not all sides were followed.
-
-    It is that of the surest path, without what it learned in the call. That path ends here, if nobody listens.
-    """
-    surest = min(raised, key=lambda outcome: len(outcome.state.assumptions))
-    other = surest.state.fork()
-    if not interp.fuel.listens:
-        raised.remove(surest)
-    other.modes = before
-    path_condition.forget(other, learned)
-    return other
 
 
 def _body(

@@ -100,9 +100,6 @@ class Missed(Struct, frozen=True):
     sides: tuple[tuple[Hashable, bool], ...]
 
 
-_OTHERS = 2
-
-
 def _nothing_writes(_path: str, _name: str) -> bool:
     return False
 
@@ -124,8 +121,7 @@ class Coverage(Struct):
     point called. `refusing`: a constructor that completed on no path runs once more, to find what refuses; `refused`
     are the sides in other files that would not. `beyond` are the classes whose call completes on no path while what is
     None by default is None. `held` are the sides that use a tensor which may be written, `saving` those of which one
-    was written. `needed` are the places at which paths end since an option is None, and sides without which
-    a call completes on no path.
+    was written. `needed` are the places at which paths end since an option is None.
     `offers`: an object is constructed for an argument, so that the defaults of its parts are options, too.
     """
 
@@ -285,10 +281,6 @@ class Coverage(Struct):
             key = Place(frame.slice, at), False
             self.needed.add(key)
             self._miss(key, frame, state, None, state.symbols.sym((origins.IS_NONE, option)))
-
-    def ask_for_others(self, since: int) -> None:
-        """Record that a call completes on no path: the last sides that it missed, from one of them on, may do."""
-        self.needed.update(list(self.missed)[since:][-_OTHERS:])
 
     def entry(self, frame: Frame, state: State, at: int, mapping: DictObject, key: Value) -> None:
         """Record that an option, or an unknown key, chose one of the functions and classes in a dict, no other."""

@@ -191,7 +191,7 @@ def _worth_a_run(interp: Interpreter, item: Definition, missed: Mapping[Key, Mis
     }
     if item.slice in coverage.assuming or not coverage.elsewhere.isdisjoint(missed):
         known.update((key, (Use.WRITE, frozenset[str]())) for key in _elsewhere(coverage, item, missed))
-    known.update((key, (Use.WRITE, frozenset())) for key in missed if key in coverage.refused | coverage.needed)
+    known.update((key, (Use.WRITE, frozenset())) for key in missed if key in coverage.refused)
     for key in missed:
         if key in coverage.saving:
             use, sets = known.get(key, (Use.LEAD, frozenset[str]()))
