@@ -71,7 +71,7 @@ def inserted(folder: Path) -> Iterator[tuple[tuple[Path, int], str]]:
 
 
 def _parts(tree: ast.Module) -> Iterator[tuple[int, tuple[str, str, str]]]:
-    """Yield the last line of each `x = self.part(...)` of a `forward` method, with the name, the part and the indent."""
+    """Yield the last line of each `x = self.part(...)` in `forward` methods, with the name, the part and the indent."""
     classes = (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
     methods = ((cls, one) for cls in classes for one in cls.body)
     for cls, method in methods:
