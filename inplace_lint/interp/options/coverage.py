@@ -340,7 +340,7 @@ def number(root: Slice, path: str, node: int) -> int | Place:
 
 
 def is_alternative(state: State, item: Value) -> bool:
-    """Check whether an item of a dict is something to call: a class, function, method or module, maybe with arguments."""
+    """Check whether an item of a dict is something to call: a class, function, method or module, or a row of such."""
     if isinstance(item, Tuple) and item.items:
         return is_alternative(state, item.items[0])
     if isinstance(item, Bound):
