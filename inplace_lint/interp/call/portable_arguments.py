@@ -6,7 +6,7 @@ Portable arguments: what one path passes to a constructor, in a form that anothe
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
@@ -25,6 +25,7 @@ from inplace_lint.domain.values import (
     Ref,
     StorageId,
     Sym,
+    SymId,
     Tuple,
     Value,
 )
@@ -161,6 +162,24 @@ def classes(entry: tuple[Hashable, ...]) -> Iterator[ClassValue]:
     """Yield the classes of the program among frozen arguments."""
     positional, keywords = _parts(entry)
     yield from (value for value in (*positional, *(item for _, item in keywords)) if isinstance(value, ClassValue))
+
+
+def holds(entry: tuple[Hashable, ...], options: Collection[SymId]) -> bool:
+    """Check whether an object among frozen arguments has an attribute that is one of these options."""
+    positional, keywords = _parts(entry)
+    return any(_holds(value, options) for value in (*positional, *(item for _, item in keywords)))
+
+
+def _holds(form: object, options: Collection[SymId], *, inside: bool = False) -> bool:
+    match form:
+        case _Made(attrs=attrs):
+            return any(_holds(part, options, inside=True) for _, part in attrs)
+        case _Box(items=items):
+            return any(_holds(part, options, inside=inside) for part in items)
+        case Const(source=number) | Sym(number):
+            return inside and number in options
+        case _:
+            return False
 
 
 def _thawed(state: State, form: Any) -> Value:  # noqa: ANN401 - a portable form

@@ -36,6 +36,8 @@ def constructed(
     init = interp.lookup(state, cls, "__init__")
     spare = state.fork()
     entries = interp.context.constructed.get(id(cls), ())
+    if _holds_choice(interp, entries):
+        entries = ()  # what the class is given was made on other options
     candidates = [portable_arguments.thawed(spare, entry) for entry in entries if entry is not None]
     candidates = [known for known in candidates if not isinstance(init, Closure) or closures.fits(init, known)]
     if not candidates and isinstance(init, Closure):
@@ -58,6 +60,12 @@ def constructed(
     if isinstance(init, Closure):
         made = _on_unknown_objects(interp, frame, spare, cls, init, candidates)
     return made or unmade(interp, spare, cls)
+
+
+def _holds_choice(interp: Interpreter, entries: Sequence[tuple[Hashable, ...] | None]) -> bool:
+    """Check whether an object that the program passes to a class has an option for which something else is chosen."""
+    chosen = {number for number, _ in interp.context.coverage.choice.options}
+    return bool(chosen) and any(entry is not None and portable_arguments.holds(entry, chosen) for entry in entries)
 
 
 def _on_unknown_objects(
