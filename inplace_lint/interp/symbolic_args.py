@@ -363,38 +363,33 @@ def _instance(interp: Interpreter, state: State, function: ir.Function, cls: Cla
     path = function.slice.path
     key = (f"argument of {cls.slice.path}", cls.name)  # whose constructor may take one of the same class
     is_worth = interp.context.is_module(cls) is not None or interp.context.writes_in_methods(cls)
-    if key in interp.context.running or not (is_worth or _has_defaults(interp, state, cls)):
+    if key in interp.context.running or not (is_worth or dataclass_fields.has_defaults(interp, state, cls)):
         return None
     interp.context.running.add(key)
     try:
         frame = Frame(module_env(state, path), path, function.slice)
-        return taken(state, interp.construct(frame, state, cls, _defaults_of(interp, state, cls), 0))
+        return taken(state, interp.construct(frame, state, cls, _defaults_of(interp, state, function, cls), 0))
     finally:
         interp.context.running.discard(key)
 
 
-def _defaults_of(interp: Interpreter, state: State, cls: ClassValue) -> Arguments:
+def _defaults_of(interp: Interpreter, state: State, function: ir.Function, cls: ClassValue) -> Arguments:
     """Return the arguments on which a class is constructed that can be without any: its defaults, as options."""
     init = dataclass_fields.constructor(interp, state, cls)
     if isinstance(init, Closure):
         return of_constructor(interp, state, init.function, interp.context.defaults_of(init))
     fields = [] if init is None else dataclass_fields.names(interp, init)
-    given = [
-        (name, interp.context.coverage.option(_option(state, cls.slice, cls.name, name), Option(name, value, "")))
-        for name, value in [(field, interp.lookup(state, cls, field)) for field in fields]
-        if isinstance(value, Const)
-    ]
+    given: list[tuple[str, Value]] = []
+    for name, value in [(field, interp.lookup(state, cls, field)) for field in fields]:
+        inner = dataclass_fields.made_by(value)
+        made = None if inner is None else _instance(interp, state, function, inner)
+        if isinstance(value, Const):
+            number = _option(state, cls.slice, cls.name, name)
+            made = interp.context.coverage.option(number, Option(name, value, ""))
+        given.extend([] if made is None else [(name, made)])
     return Arguments((), tuple(given))
 
 
 def _option(state: State, slice_: Slice, owner: str, name: str) -> SymId:
     """Return the symbol of a parameter: of a function, or of a class whose fields are its parameters."""
     return state.symbols.sym((origins.PARAMETER, owner, name, slice_)).id
-
-
-def _has_defaults(interp: Interpreter, state: State, cls: ClassValue) -> bool:
-    init = dataclass_fields.constructor(interp, state, cls)
-    if isinstance(init, Closure):
-        plain = (param for param in init.function.params[1:] if param.kind in {"plain", "keyword-only"})
-        return all(param.name in init.optional for param in plain)
-    return init is not None and dataclass_fields.have_defaults(interp, init)

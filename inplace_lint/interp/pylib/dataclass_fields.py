@@ -123,6 +123,15 @@ def field_of(arguments: Arguments) -> Value | None:
 MADE = Dotted("dataclasses.field")  # what stands for a default that is made anew for each object, by its argument
 
 
+def made_by(default: Value | None) -> ClassValue | None:
+    """Return the class of the program that makes the default of a field anew for each object."""
+    match default:
+        case Partial(function, (ClassValue() as cls,)) if function == MADE:
+            return cls
+        case _:
+            return None
+
+
 def compared(interp: Interpreter, cls: ClassValue, *, in_order: bool) -> list[str] | None:
     """
     Return the names of the fields by which two objects of one class are equal, or less than each other (`in_order`).
@@ -192,3 +201,12 @@ def as_dict(interp: Interpreter, state: State, value: Value) -> Value | None:
 
 
 _FIELD = Dotted("dataclasses.Field")
+
+
+def has_defaults(interp: Interpreter, state: State, cls: ClassValue) -> bool:
+    """Check whether a class can be constructed without arguments."""
+    init = constructor(interp, state, cls)
+    if isinstance(init, Closure):
+        plain = (param for param in init.function.params[1:] if param.kind in {"plain", "keyword-only"})
+        return all(param.name in init.optional for param in plain)
+    return init is not None and have_defaults(interp, init)
