@@ -140,7 +140,9 @@ def _left_to_star(function: Value, expr: ir.Call) -> int:
         match(*outputs, targets)            # `outputs` has two items
     """
     inner = function.function if isinstance(function, Bound) else function
-    if not isinstance(inner, Closure) or any(param.kind == "var-positional" for param in inner.function.params):
+    if not isinstance(inner, Closure) or sum(type(one) is ir.Starred for one in expr.args) > 1:
+        return 0
+    if any(param.kind == "var-positional" for param in inner.function.params):
         return 0
     named = inner.optional.union(keyword.name for keyword in expr.keywords if keyword.name is not None)
     kinds = {"plain", "positional-only"}
