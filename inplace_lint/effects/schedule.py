@@ -282,6 +282,24 @@ def callers_of_parts(item: Definition, ran: AbstractSet[str]) -> Iterator[Defini
             yield method
 
 
+def templates(bases: Iterable[Definition], item: Definition) -> Iterator[Definition]:
+    """
+    Yield the methods that a class inherits and that call one of its own, where one of the two writes.
+
+        class Distribution:
+            def log_prob(self, x): return -self.energy(x).sum()     # runs the `energy` of each class that derives
+            def energy(self, x): raise NotImplementedError
+    """
+    own = {method.name: method.writes for method in item.methods}
+    seen = set(own)
+    for base in bases:
+        for method in base.methods:
+            called = method.attributes & own.keys()
+            if called and method.name not in seen and (method.writes or any(own[name] for name in called)):
+                yield method
+            seen.add(method.name)
+
+
 def setters(item: Definition, method: Definition) -> Iterator[tuple[Definition, frozenset[str]]]:
     """Yield the methods that set attributes which a method, or what it calls, reads and does not set, with these."""
     below = reachable({method.name}, {other.name: other.gets for other in item.methods})

@@ -237,7 +237,8 @@ def _run_others(
     interp: Interpreter, frame: Frame, made: _Made, cls: ClassValue, item: Definition, entry: str
 ) -> list[Found]:
     """
-    Run each method that writes and was not run so far; where a call runs nothing, also those that run the parts.
+    Run each method that writes and was not run so far; where a call runs nothing, also those that run the parts, and
+    inherited ones that run a method of the class.
 
     Each is run once more after others of the object that set what it reads. On chosen options, where a call runs
     nothing, all that write are run again.
@@ -250,7 +251,8 @@ def _run_others(
             found.extend(_run_method(interp, frame, made, cls, method.member))
             ready = prepared.prepared(interp, frame, made[0], cls, item, method, entry) if by_default else []
             found.extend(_run_method(interp, frame, ready, cls, method.member) if ready else [])
-    for method in () if entry else schedule.callers_of_parts(item, interp.fuel.returned):
+    further = prepared.templates(interp, item) if by_default else ()
+    for method in () if entry else (*schedule.callers_of_parts(item, interp.fuel.returned), *further):
         found.extend(_run_method(interp, frame, made, cls, method.member))
     return found
 

@@ -38,6 +38,7 @@ CHOICES_OF_LARGE = 2
 CALLS_IN_CHOICES = 300
 CALLS_IN_SIDES = 80
 SETTERS = 3
+TEMPLATES = 4  # inherited methods of a class that call its own, run on it
 PATHS_THAT_RAISE = 2
 STEPS_IN_ROOT = 6_500
 STEPS_IN_CALLER = 2_000

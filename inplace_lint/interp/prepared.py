@@ -17,7 +17,7 @@ What a function builds of parts is called by those who call the function:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from itertools import islice
 
 from msgspec.structs import replace
@@ -32,8 +32,16 @@ from inplace_lint.interp import symbolic_args
 from inplace_lint.interp.call import closures, module_containers, module_registry, portable_arguments
 from inplace_lint.interp.call.pending_constructors import constructed_paths
 from inplace_lint.interp.frame import Arguments, Frame
-from inplace_lint.interp.fuel import CONSTRUCTIONS, PATHS_IN_FUNCTION, SETTERS
+from inplace_lint.interp.fuel import CONSTRUCTIONS, PATHS_IN_FUNCTION, SETTERS, TEMPLATES
 from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.workspace import call_graph
+
+
+def templates(interp: Interpreter, item: Definition) -> Iterator[Definition]:
+    """Yield some methods that a class inherits, and that run one of its own: only here do the two meet."""
+    context = interp.context
+    bases = call_graph.bases_of(context.project, context.main, item) if item.bases and item.methods else ()
+    return islice(schedule.templates(bases, item), TEMPLATES)
 
 
 def prepared(

@@ -36,8 +36,8 @@ class Framework(Struct, frozen=True):
     `augmented` maps a binary token to the method that `x op= y` calls, or is without it where the statement rebinds;
     `binary` and `reflected` likewise. `requires_grad` is the attribute that says it, `negated` when it says the
     opposite. `canonical` maps module prefixes to the public homes of what they hold, in the order in which these are
-    tried, `kin` classes of libraries to the one of the framework that they derive from and behave like. `calls` is the
-    method that runs when a module is called.
+    tried, `kin` classes of libraries to the one of the framework, or of Python, that they derive from or behave like.
+    `calls` is the method that runs when a module is called.
     `attributes` are the tensor attributes that are not methods. `autocast` are the ops whose operands autocast replaces
     by copies; outside of it these refuse operands of different dtypes. `default_dtype` is that of new floating tensors.
     `rebases`: a write through a view gives its base a new node. `says` are the framework's own words for each harm,

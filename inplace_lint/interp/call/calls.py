@@ -41,6 +41,7 @@ from inplace_lint.interp.control import (
     context_managers,
     exceptional_flow,
     generators,
+    iteration,
     modes,
     path_condition,
     unknown_contexts,
@@ -83,9 +84,9 @@ def _call_each(interp: Interpreter, frame: Frame, state: State, function: Value,
     evaluated = interp.evaluate_all(frame, state, exprs)
     if len(evaluated) == 1:
         after, values = evaluated[0]
-        arguments = _arguments(interp, frame, after, expr, values)
+        arguments = _arguments(interp, frame, after, function, expr, values)
         return call(interp, frame, after, function, arguments, expr.at, receiver)
-    given = [(after, _arguments(interp, frame, after, expr, values)) for after, values in evaluated]
+    given = [(after, _arguments(interp, frame, after, function, expr, values)) for after, values in evaluated]
     return [
         result
         for after, arguments in given
@@ -93,8 +94,10 @@ def _call_each(interp: Interpreter, frame: Frame, state: State, function: Value,
     ]
 
 
-def _arguments(interp: Interpreter, frame: Frame, state: State, expr: ir.Call, values: tuple[Value, ...]) -> Arguments:
-    """Return the arguments of a call, whose expressions have these values."""
+def _arguments(
+    interp: Interpreter, frame: Frame, state: State, function: Value, expr: ir.Call, values: tuple[Value, ...]
+) -> Arguments:
+    """Return the arguments of a call of a function, whose expressions have these values."""
     positional: list[Value] = []
     places: dict[int | str, ir.Expr] = {}
     unknown = False
@@ -102,6 +105,9 @@ def _arguments(interp: Interpreter, frame: Frame, state: State, expr: ir.Call, v
         if type(argument) is ir.Starred:
             items = interp.items_of(frame, state, value, argument.value, expr.at)
             positional.extend(items.items)
+            if not items.exact and not items.items and not unknown:
+                count = _left_to_star(function, expr)
+                positional.extend(iteration.unpack(interp, frame, state, value, None, expr.at, count, starred=False))
             unknown = unknown or not items.exact
         else:
             if not unknown:
@@ -124,6 +130,24 @@ def _arguments(interp: Interpreter, frame: Frame, state: State, expr: ir.Call, v
             keywords.extend((str(key), item) for key, item in named if is_key(of_key(key)))
             unknown = unknown or known is None or not known.exact
     return Arguments(tuple(positional), tuple(keywords), places, unknown, spread, forwarded)
+
+
+def _left_to_star(function: Value, expr: ir.Call) -> int:
+    """
+    Return how many arguments a starred one has to be for the parameters without a default of a function.
+
+        def match(logits, boxes, targets): ...
+        match(*outputs, targets)            # `outputs` has two items
+    """
+    inner = function.function if isinstance(function, Bound) else function
+    if not isinstance(inner, Closure) or sum(type(one) is ir.Starred for one in expr.args) > 1:
+        return 0
+    if any(param.kind == "var-positional" for param in inner.function.params):
+        return 0
+    named = inner.optional.union(keyword.name for keyword in expr.keywords if keyword.name is not None)
+    kinds = {"plain", "positional-only"}
+    asked = sum(param.kind in kinds and param.name not in named for param in inner.function.params)
+    return max(0, asked - isinstance(function, Bound) - len(expr.args) + 1)
 
 
 def call(

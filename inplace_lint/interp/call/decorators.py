@@ -25,6 +25,7 @@ from inplace_lint.ir.spelling import spells
 _WAYS = 2  # of a decorator that are followed
 _DISPATCHES = ("singledispatch", "singledispatchmethod")  # these may run a function that is registered later
 _CACHES = ("lru_cache", "cache")
+_CACHED_PROPERTY = "functools.cached_property"
 _ENTERED = ("contextlib.ContextDecorator",)
 _WRAPPERS = {"staticmethod": "static", "classmethod": "class", "property": "property", "cached_property": "cached"}
 
@@ -55,6 +56,9 @@ def apply(
             closure = replace(closure, manages=True)
             continue
         value = taken(state, interp.evaluate(frame, state, decorator)) or NONE
+        if isinstance(value, Dotted) and _canonical(interp, value.name) == _CACHED_PROPERTY:
+            closure = replace(closure, wrapper="cached")
+            continue
         if any(spells(decorator, name) for name in _CACHES) and not _is_of_program(interp, state, value):
             closure = replace(closure, caches=True)
             made = replace(made, caches=True) if isinstance(made, Closure) else made
@@ -67,6 +71,12 @@ def apply(
         else:
             made = around
     return [(state, made or closure)]
+
+
+def _canonical(interp: Interpreter, name: str) -> str:
+    """Return the name of what a framework's class behaves like."""
+    facts = interp.context.facts_of(name)
+    return name if facts is None else facts.canonical(name)
 
 
 def _around(interp: Interpreter, frame: Frame, state: State, decorator: ir.Expr, value: Value, thing: Value) -> Value:

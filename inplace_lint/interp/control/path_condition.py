@@ -269,7 +269,8 @@ def _learn_dtype(state: State, key: object, choices: tuple[Value, ...], side: bo
     Remember what follows for a tensor from its dtype being one of `choices`, or none of them.
 
     It has no gradient where its dtype is a whole one, or another than that of most gradients: what is no `float32` may
-    be `float16` as well, and what is wrong then is wrong on the other side, too.
+    be `float16` as well, and what is wrong then is wrong on the other side, too. What certainly requires grad does so
+    with any dtype.
     """
     match key:
         case (origins.DTYPE, Ref() | Sym() as asked):
@@ -281,7 +282,9 @@ def _learn_dtype(state: State, key: object, choices: tuple[Value, ...], side: bo
     kinds = [dtypes.named(choice) for choice in choices]
     found = {None if kind is None else kind.kind for kind in kinds}
     exact = {kind.exact for kind in kinds if kind is not None}
-    if (bool(found) and found <= {"int", "bool"}) if side else "float32" in exact:
+    tensor = state.tensor(asked)
+    whole = bool(found) and found <= {"int", "bool"}
+    if whole if side else "float32" in exact and (tensor is None or tensor.rg is not True):
         _has_no_gradient(state, asked)
     elif side and found == {"float"} and "float32" not in exact:
         _has_dtype(state, asked, min(exact))

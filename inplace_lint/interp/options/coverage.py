@@ -19,6 +19,7 @@ from inplace_lint.domain import origins
 from inplace_lint.domain.heap import DictObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
+    Bound,
     ClassValue,
     Closure,
     Const,
@@ -350,9 +351,11 @@ def number(root: Slice, path: str, node: int) -> int | Place:
 
 
 def is_alternative(state: State, item: Value) -> bool:
-    """Check whether an item of a dict is something to call, a class, a function or a module, maybe with arguments."""
+    """Check whether an item of a dict is something to call: a class, function, method or module, or a row of such."""
     if isinstance(item, Tuple) and item.items:
         return is_alternative(state, item.items[0])
+    if isinstance(item, Bound):
+        return isinstance(item.function, Closure)
     return isinstance(item, Dotted | ClassValue | Closure | Partial) or state.instance(item) is not None
 
 
