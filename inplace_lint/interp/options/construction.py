@@ -21,6 +21,7 @@ from inplace_lint.interp.call import closures, module_containers, portable_argum
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.fuel import CONFIGURATIONS
 from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.options import plainer_arguments
 from inplace_lint.interp.outcome import Results
 
 
@@ -65,7 +66,7 @@ def _on_unknown_objects(
 ) -> Results:
     """Construct a class that refuses objects with default fields on unknown ones in their place: one path at most."""
     for given in candidates:
-        unknown = symbolic_args.without_objects(spare, init.function, given)
+        unknown = plainer_arguments.without_objects(spare, init.function, given)
         if unknown != given:
             with interp.fuel.scope(paths=1):
                 made = interp.construct(frame, spare.fork(), cls, unknown, 0)
