@@ -31,8 +31,9 @@ from inplace_lint.interp.expr import environment
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.module_scope import module_env
-from inplace_lint.interp.options import argument_classes, plainer_arguments, promises
+from inplace_lint.interp.options import argument_classes, promises
 from inplace_lint.interp.options.coverage import Option
+from inplace_lint.interp.options.plainer_arguments import option
 from inplace_lint.interp.outcome import taken
 from inplace_lint.interp.pylib import dataclass_fields
 from inplace_lint.ir import nodes as ir
@@ -144,7 +145,7 @@ def _input(
     interp: Interpreter, state: State, function: ir.Function, param: ir.Param, default: Value | None, none_is_open: bool
 ) -> Value:
     kind = _kind(interp, state, function, param)
-    number = plainer_arguments.option(state, function.slice, function.qualname, param.name)
+    number = option(state, function.slice, function.qualname, param.name)
     cls = next((cls for given, cls in interp.context.coverage.choice.instances if given == number), None)
     made = None if cls is None else _instance(interp, state, function, cls)
     promised = None if kind or default != NONE else _class_of(interp, state, function, param)
@@ -185,7 +186,7 @@ def _first(
         kind = ""
     elif not kind and none_is_open:
         kind = "input"
-    value = Sym(plainer_arguments.option(state, function.slice, function.qualname, param.name), kind)
+    value = Sym(option(state, function.slice, function.qualname, param.name), kind)
     made = _of_known_class(interp, state, function, param, value) if is_open and default is None else None
     return value if made is None else made
 
@@ -358,9 +359,7 @@ def _defaults_of(interp: Interpreter, state: State, cls: ClassValue) -> Argument
     given = [
         (
             name,
-            interp.context.coverage.option(
-                plainer_arguments.option(state, cls.slice, cls.name, name), Option(name, value, "")
-            ),
+            interp.context.coverage.option(option(state, cls.slice, cls.name, name), Option(name, value, "")),
         )
         for name, value in [(field, interp.lookup(state, cls, field)) for field in fields]
         if isinstance(value, Const)

@@ -123,15 +123,13 @@ def _used(function: ir.Function, name: str) -> frozenset[str] | None:
 
 def _defining(interp: Interpreter, state: State, function: ir.Function, method: str) -> Iterator[ClassValue]:
     """Yield the classes that define a method, in the files that an import of the file under analysis runs."""
-    project, frame = (
-        interp.context.project,
-        Frame(module_env(state, function.slice.path), function.slice.path, function.slice),
-    )
-    modules = (project.module(path) for path in project.defining(interp.context.path, method))
+    project, path = interp.context.project, function.slice.path
+    frame = Frame(module_env(state, path), path, function.slice)
+    modules = (project.module(home) for home in project.defining(interp.context.path, method))
     names = [(module.path, name) for module in modules if module is not None for name in module.having(method)]
-    for path, name in names if len(names) <= _MOST_CLASSES else ():
-        found = interp.get_attribute(frame, state, ModuleValue(path), name, 0)
-        yield from (cls for _, cls in found if isinstance(cls, ClassValue) and cls.slice.path == path)
+    for home, name in names if len(names) <= _MOST_CLASSES else ():
+        found = interp.get_attribute(frame, state, ModuleValue(home), name, 0)
+        yield from (cls for _, cls in found if isinstance(cls, ClassValue) and cls.slice.path == home)
 
 
 def _has(interp: Interpreter, cls: ClassValue, called: AbstractSet[str], used: AbstractSet[str]) -> bool:

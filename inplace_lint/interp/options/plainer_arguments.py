@@ -1,6 +1,4 @@
-"""
-Plainer arguments for an entry point: unknown values in place of objects, leaves in place of tensors with a history.
-"""
+"""Plainer arguments of entry points: unknown values in place of objects, tensors that require no grad."""
 
 from __future__ import annotations
 
