@@ -54,6 +54,13 @@ class Declared(NamedTuple):
     written: frozenset[str] = frozenset()
 
 
+class Shown(NamedTuple):
+    """The classes of which an argument may be, as its uses show; `sure`: of this one, which has several names."""
+
+    classes: tuple[ClassValue, ...]
+    sure: bool
+
+
 Observer = Callable[..., None]  # of the interpreter, frame, state and statement
 
 
@@ -99,7 +106,7 @@ class Context(Struct):
     coverage: Coverage = field(default_factory=Coverage)
     listing: dict[tuple[Slice, str], tuple[Expr, ...]] = field(default_factory=dict)
     passing: dict[Slice, dict[str, list[Call]]] = field(default_factory=dict)
-    shown: dict[tuple[Slice, str], ClassValue | None] = field(default_factory=dict)
+    shown: dict[tuple[Slice, str], Shown] = field(default_factory=dict)
     effects: FileEffects | None = None
     edited: Edited | None = None
     ran: dict[str, Ran] = field(default_factory=dict)

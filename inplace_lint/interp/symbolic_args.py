@@ -146,9 +146,11 @@ def _input(
 ) -> Value:
     kind = _kind(interp, state, function, param)
     number = option(state, function.slice, function.qualname, param.name)
+    promised = None if kind or default != NONE else _promised(interp, state, function, param)
+    shown = argument_classes.shown(interp, state, function, param).classes if default is None else ()
     cls = next((cls for given, cls in interp.context.coverage.choice.instances if given == number), None)
-    made = None if cls is None else _instance(interp, state, function, cls)
-    promised = None if kind or default != NONE else _class_of(interp, state, function, param)
+    argument = Sym(number, "input" if none_is_open else "")
+    made = None if cls is None else _made(interp, state, function, cls, argument if cls in shown else None)
     if cls is not None and made is not None:
         if cls != promised:
             state.assume(f"`{param.name}` is a `{cls.name}`")
@@ -161,7 +163,8 @@ def _input(
     if isinstance(value, Sym) and promises.holds_tensors(param.annotation):
         state.set_trait(traits.OF_TENSORS, value.id, True)
     base = _class(interp, state, function, promises.class_named(param.annotation))
-    return interp.context.coverage.option(number, Option(param.name, value, kind, optional, promised, base))
+    shown = shown if isinstance(value, Sym) else ()
+    return interp.context.coverage.option(number, Option(param.name, value, kind, optional, promised, base, shown))
 
 
 def _first(
@@ -197,28 +200,30 @@ def _of_known_class(
     """
     Return an object in place of an argument whose class is known; None for any other.
 
-    One that only its uses show is constructed if it is a module. Any other has its methods, and unknown attributes:
-    whoever passes it may have done anything with it before.
+    A class that only some of its uses show is for a run of its own.
     """
     promised = _promised(interp, state, function, param)
-    cls = promised or argument_classes.shown(interp, state, function, param)
-    if cls is None:
-        return None
-    made = _instance(interp, state, function, cls) if promised or interp.context.is_module(cls) else None
-    return made if made is not None or promised else _unmade(state, cls, argument)
+    if promised is not None:
+        return _instance(interp, state, function, promised)
+    shown = argument_classes.shown(interp, state, function, param)
+    return _made(interp, state, function, shown.classes[0], argument) if shown.sure else None
 
 
-def _class_of(interp: Interpreter, state: State, function: ir.Function, param: ir.Param) -> ClassValue | None:
-    """Return the class of the program that an annotation promises, or that what a function calls on it shows."""
-    promised = _promised(interp, state, function, param)
-    return promised or argument_classes.shown(interp, state, function, param)
+def _made(
+    interp: Interpreter, state: State, function: ir.Function, cls: ClassValue, argument: Sym | None
+) -> Value | None:
+    """
+    Return an object of a class; in place of an `argument` whose uses show the class, an object in any case.
 
-
-def _unmade(state: State, cls: ClassValue, argument: Sym) -> Value:
-    """Return an object of a class in place of an argument, on which no constructor has been run."""
-    ref = state.new(Instance(cls, {}, opaque=True))
-    state.set_trait(traits.ARGUMENT, ref.id, argument)
-    return ref
+    Such a one is constructed if it is a module. Any other has the methods of the class, and unknown attributes: whoever
+    passes it may have done anything with it before.
+    """
+    is_made = argument is None or interp.context.is_module(cls)
+    made = _instance(interp, state, function, cls) if is_made else None
+    if made is None and argument is not None:
+        made = state.new(Instance(cls, {}, opaque=True))
+        state.set_trait(traits.ARGUMENT, made.id, argument)
+    return made
 
 
 def _is_empty(state: State, default: Value) -> bool:

@@ -24,6 +24,7 @@ from functools import cache
 
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Builtin, ClassValue, ModuleValue
+from inplace_lint.interp.context import Shown
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.module_scope import module_env
@@ -34,6 +35,7 @@ from inplace_lint.ir.walk import walk
 _MOST_CLASSES = 8  # with a method of one name
 _TESTS = frozenset({"isinstance", "issubclass", "hasattr", "getattr", "callable", "type"})
 _GETTERS = frozenset({"__getattr__", "__getattribute__"})
+_NOTHING = Shown((), sure=False)
 
 
 def passing(interp: Interpreter, function: ir.Function, name: str) -> list[ir.Call]:
@@ -56,21 +58,24 @@ def receiving(call: ir.Call, params: Sequence[ir.Param], name: str) -> Iterator[
     yield from (param for param in params if param.name in given)
 
 
-def shown(interp: Interpreter, state: State, function: ir.Function, param: ir.Param) -> ClassValue | None:
+def shown(interp: Interpreter, state: State, function: ir.Function, param: ir.Param) -> Shown:
     """
-    Return the only class of the program that has what a function uses of a parameter; None where nothing shows it.
+    Return the classes of the program that have what a function uses of a parameter; none where nothing shows it.
 
-    What is asked for its type, or bound to something else, may be of several. Of classes that derive from each other
-    it is the one from which the others derive.
+    What is asked for its type, or bound to something else, may be anything. Of classes that derive from each other
+    only the one counts from which the others derive. It is sure that it is the only one if it has all of several names.
     """
     called = _called(interp, function, param.name) if param.annotation is None else None
     if not called:
-        return None
+        return _NOTHING
     key = (function.slice, param.name)
-    known = interp.context.shown.get(key, ())
-    if known == ():
-        interp.context.shown[key] = known = _only_class(interp, state, function, param.name, called)
-    return known if isinstance(known, ClassValue) else None
+    known = interp.context.shown.get(key)
+    if known is None:
+        used = _used(function, param.name)
+        classes = () if used is None else _having(interp, state, function, called, used)
+        sure = used is not None and len(used) > 1 and len(classes) == 1
+        known = interp.context.shown[key] = Shown(classes, sure)
+    return known
 
 
 def _called(interp: Interpreter, function: ir.Function, name: str) -> frozenset[str]:
@@ -94,15 +99,13 @@ def _of_python() -> frozenset[str]:
     return frozenset(name for kind in kinds for name in dir(kind))
 
 
-def _only_class(
-    interp: Interpreter, state: State, function: ir.Function, name: str, called: AbstractSet[str]
-) -> ClassValue | None:
-    used = _used(function, name)
-    if used is None:
-        return None
+def _having(
+    interp: Interpreter, state: State, function: ir.Function, called: AbstractSet[str], used: AbstractSet[str]
+) -> tuple[ClassValue, ...]:
     classes = [cls for cls in _defining(interp, state, function, min(called)) if _has(interp, cls, called, used)]
-    bases = [cls for cls in classes if not any(one is not cls and one in interp.context.mro(cls) for one in classes)]
-    return bases[0] if len(bases) == 1 else None
+    return tuple(
+        cls for cls in classes if not any(one is not cls and one in interp.context.mro(cls) for one in classes)
+    )
 
 
 def _used(function: ir.Function, name: str) -> frozenset[str] | None:
