@@ -96,9 +96,9 @@ class Project(Struct):
         return self.resolve(importer, f"{module}.{name}" if module else name, level)
 
     def defining(self, main: str, name: str) -> list[str]:
-        """Return the files that an import of `main` runs which may have a class with a method of a name."""
+        """Return a file, and those that an import of it runs which may have a class with a method of a name."""
         self.asked.add(main, Question.DEFINING, name)
-        return self.unparsed.defining(main, name)
+        return [main, *self.unparsed.defining(main, name)]
 
     def follow(self, start: Target) -> Followed:
         """Return the definitions and the modules that a name means, through as many files as it takes."""

@@ -252,8 +252,9 @@ class Unparsed:
         self.top_levels.drop(path)
 
     def defining(self, path: str, name: str) -> list[str]:
-        """Return the files that an import of a file runs which may have a class with a method of a name."""
-        return sorted(one for one in self.imports.run_with(path) if self.top_levels.defines_method(one, name))
+        """Return the other files that an import of a file runs which may have a class with a method of a name."""
+        run = self.imports.run_with(path) - {path}
+        return sorted(one for one in run if self.top_levels.defines_method(one, name))
 
     def answer(self, claim: Claim) -> str:
         """
