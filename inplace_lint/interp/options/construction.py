@@ -58,6 +58,7 @@ def constructed(
         return []
     if isinstance(init, Closure):
         made = _on_unknown_objects(interp, frame, spare, cls, init, candidates)
+        made = made or ([] if entries else _on_unknown_values(interp, frame, spare, cls, init))
     return made or unmade(interp, spare, cls)
 
 
@@ -73,6 +74,20 @@ def _on_unknown_objects(
             if made:
                 return made[:1]
     return []
+
+
+def _on_unknown_values(interp: Interpreter, frame: Frame, spare: State, cls: ClassValue, init: Closure) -> Results:
+    """
+    Construct a class that refuses its defaults on unknown values in their place: one path at most.
+
+        def __init__(self, size=0, heads=0):        # whoever uses the class passes both
+            self.head_size = size // heads
+    """
+    state = spare.fork()
+    with interp.fuel.scope(paths=1):
+        return interp.construct(frame, state, cls, symbolic_args.of_constructor(interp, state, init.function, {}), 0)[
+            :1
+        ]
 
 
 def _record_refusals(
