@@ -227,7 +227,8 @@ class Module(Struct):
     def having(self, name: str) -> list[str]:
         """Return the classes of the file that define a method of this name."""
         self.asked.add(self.path, Question.HAVING, name)
-        return [item.name for item in self.outline.items if any(method.name == name for method in item.methods)]
+        items = self.outline.items
+        return [item.name for item in items if any(one.name == name and not _is_property(one) for one in item.methods)]
 
     def answer(self, question: Question, detail: str) -> str:
         """Return the digest of the answer to a question about this file; questions that it takes are recorded."""
@@ -285,6 +286,10 @@ def stars_of(outlined: Outline) -> list[ImportFrom]:
 
 def _label(item: Definition) -> str:
     return item.name or ",".join(item.binds)
+
+
+def _is_property(method: Definition) -> bool:
+    return any(decorator.endswith("property") for decorator in method.decorators)
 
 
 def _weight(slice_: Slice) -> int:

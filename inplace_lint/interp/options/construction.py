@@ -52,13 +52,15 @@ def constructed(
             made = _beyond_defaults(interp, frame, spare, cls, init, defaults) or made
     if made:
         return _different(made)[: max(paths, CONFIGURATIONS)]
-    if interp.context.coverage.choice.is_default or interp.context.coverage.refused:
+    known = len(interp.context.coverage.refused)
+    if interp.context.coverage.choice.is_default or known:
         _record_refusals(interp, frame, spare, cls, candidates)
     if not interp.context.coverage.choice.is_default:
         return []
     if isinstance(init, Closure):
         made = _on_unknown_objects(interp, frame, spare, cls, init, candidates)
-        made = made or ([] if entries else _on_unknown_values(interp, frame, spare, cls, init))
+        searched = len(interp.context.coverage.refused) > known
+        made = made or ([] if entries or searched else _on_unknown_values(interp, frame, spare, cls, init))
     return made or unmade(interp, spare, cls)
 
 
@@ -78,7 +80,7 @@ def _on_unknown_objects(
 
 def _on_unknown_values(interp: Interpreter, frame: Frame, spare: State, cls: ClassValue, init: Closure) -> Results:
     """
-    Construct a class that refuses its defaults on unknown values in their place: one path at most.
+    Construct a class that refuses its defaults, by no condition, on unknown values in their place: one path at most.
 
         def __init__(self, size=0, heads=0):        # whoever uses the class passes both
             self.head_size = size // heads
