@@ -20,7 +20,7 @@ from inplace_lint.core.event import Lost, Site, Touch
 from inplace_lint.core.span import Place, Slice
 from inplace_lint.domain.heap import Part, Write
 from inplace_lint.domain.shape import Size
-from inplace_lint.domain.values import Closure, Const, NodeId, Ref, RefId, StorageId, SymId, Three, Value
+from inplace_lint.domain.values import Closure, Const, NodeId, Ref, RefId, StorageId, Sym, SymId, Three, Value
 from inplace_lint.knowledge.operator_schema import OperatorSchema
 
 Key = TypeVar("Key", bound=Hashable)
@@ -255,6 +255,7 @@ REGISTRY: Trait[RefId, tuple[str, str]] = Trait(
 )
 CACHED: Trait[RefId, Cached] = Trait("is returned by later calls of a function", Owner.OBJECT)
 PARTS_OF: Trait[RefId, Ref] = Trait("names the modules of a module", Owner.OBJECT)
+ARGUMENT: Trait[RefId, Sym] = Trait("the argument that an object is of which only the class is known", Owner.OBJECT)
 REFUSED: Trait[tuple[RefId, str], bool] = Trait("refused", Owner.OBJECT)
 
 # Of unknown values: keyed by symbol.

@@ -54,6 +54,13 @@ class Declared(NamedTuple):
     written: frozenset[str] = frozenset()
 
 
+class Shown(NamedTuple):
+    """The classes of which an argument may be, as its uses show; `sure`: of this one, which has several names."""
+
+    classes: tuple[ClassValue, ...]
+    sure: bool
+
+
 Observer = Callable[..., None]  # of the interpreter, frame, state and statement
 
 
@@ -69,10 +76,9 @@ class Context(Struct):
     took. `constructed` are the arguments on which the program constructs each class, `orders` and `fields` its method
     resolution order and the fields of a dataclass, `exchanged` the names of methods that classes were given anew, and
     `bound` the variables of modules that the current entry point has read, `passing` the calls in constructors
-    by the variables that they are given. `observed` is how entry points call
-    functions. `effects` is what the file may write, once that is known; `ran` is what each entry point did; `part` are
-    those to run after an edit, None for all. The `observer` is called before each
-    statement.
+    by the variables that they are given, `shown` the classes of arguments that uses show. `observed` is how entry
+    points call functions. `effects` is what the file may write, once that is known; `ran` is what each entry point did;
+    `part` are those to run after an edit, None for all. The `observer` is called before each statement.
     """
 
     main: Module
@@ -100,6 +106,7 @@ class Context(Struct):
     coverage: Coverage = field(default_factory=Coverage)
     listing: dict[tuple[Slice, str], tuple[Expr, ...]] = field(default_factory=dict)
     passing: dict[Slice, dict[str, list[Call]]] = field(default_factory=dict)
+    shown: dict[tuple[Slice, str], Shown] = field(default_factory=dict)
     effects: FileEffects | None = None
     edited: Edited | None = None
     ran: dict[str, Ran] = field(default_factory=dict)
@@ -172,8 +179,7 @@ class Context(Struct):
 
     def definition_at(self, slice_: Slice) -> Definition | None:
         """Return the summary of the function, class or method that a slice defines; None of one inside of another."""
-        items = self.module(slice_.path).outline.items
-        return next((part for item in items for part in (item, *item.methods) if part.slice == slice_), None)
+        return self.module(slice_.path).parts.get(slice_)
 
     def class_node(self, slice_: Slice, name: str) -> ClassDef | None:
         """Return the definition node of a class slice."""

@@ -36,7 +36,7 @@ from inplace_lint.interp.fuel import (
 )
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.module_scope import module_env
-from inplace_lint.interp.options import construction, runs
+from inplace_lint.interp.options import construction, plainer_arguments, runs
 from inplace_lint.interp.options.coverage import Choice
 from inplace_lint.interp.outcome import Flow, Results
 from inplace_lint.workspace import call_graph, trainers
@@ -171,7 +171,7 @@ def _run_function(interp: Interpreter, item: Definition, order: schedule.Schedul
         if gradients.runs_unrecorded(interp, item.name):
             state.modes = replace(state.modes, grad=False)
         elif gradients.only_sets_up(interp, item.name):
-            symbolic_args.without_history(interp, state, arguments)
+            plainer_arguments.without_history(interp, state, arguments)
         results: list[tuple[State, Value]] = []
         for after, value in _called_whole(interp, frame, state, function, arguments):
             results.extend(prepared.built(interp, frame, after, value, order.run_alone))

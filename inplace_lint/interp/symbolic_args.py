@@ -9,15 +9,13 @@ constructs a class take precedence over such ones (`portable_arguments`).
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 
 from msgspec.structs import replace
 
-from inplace_lint.core.span import Slice
 from inplace_lint.domain import origins, traits
-from inplace_lint.domain.heap import ListObject
+from inplace_lint.domain.heap import Instance, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
     NONE,
@@ -26,7 +24,6 @@ from inplace_lint.domain.values import (
     Const,
     Dotted,
     Sym,
-    SymId,
     Tuple,
     Value,
 )
@@ -34,13 +31,12 @@ from inplace_lint.interp.expr import environment
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.module_scope import module_env
-from inplace_lint.interp.options import promises
+from inplace_lint.interp.options import argument_classes, promises
 from inplace_lint.interp.options.coverage import Option
+from inplace_lint.interp.options.plainer_arguments import option
 from inplace_lint.interp.outcome import taken
 from inplace_lint.interp.pylib import dataclass_fields
-from inplace_lint.interp.transfer import materialise
 from inplace_lint.ir import nodes as ir
-from inplace_lint.ir.walk import walk
 
 _INIT = "__init__"
 _MOST_CONSTRUCTORS = 16
@@ -149,10 +145,12 @@ def _input(
     interp: Interpreter, state: State, function: ir.Function, param: ir.Param, default: Value | None, none_is_open: bool
 ) -> Value:
     kind = _kind(interp, state, function, param)
-    number = _option(state, function.slice, function.qualname, param.name)
-    cls = next((cls for given, cls in interp.context.coverage.choice.instances if given == number), None)
-    made = None if cls is None else _instance(interp, state, function, cls)
+    number = option(state, function.slice, function.qualname, param.name)
     promised = None if kind or default != NONE else _promised(interp, state, function, param)
+    shown = argument_classes.shown(interp, state, function, param).classes if default is None else ()
+    cls = next((cls for given, cls in interp.context.coverage.choice.instances if given == number), None)
+    argument = Sym(number, "input" if none_is_open else "")
+    made = None if cls is None else _made(interp, state, function, cls, argument if cls in shown else None)
     if cls is not None and made is not None:
         if cls != promised:
             state.assume(f"`{param.name}` is a `{cls.name}`")
@@ -165,7 +163,8 @@ def _input(
     if isinstance(value, Sym) and promises.holds_tensors(param.annotation):
         state.set_trait(traits.OF_TENSORS, value.id, True)
     base = _class(interp, state, function, promises.class_named(param.annotation))
-    return interp.context.coverage.option(number, Option(param.name, value, kind, optional, promised, base))
+    shown = shown if isinstance(value, Sym) else ()
+    return interp.context.coverage.option(number, Option(param.name, value, kind, optional, promised, base, shown))
 
 
 def _first(
@@ -185,15 +184,46 @@ def _first(
     optional = default == NONE or promises.beside_none(param.annotation) is not None
     if kind == "tensor" and optional:
         kind = "input"
-    if not kind and default is None:
-        made = _of_project(interp, state, function, param)
-        if made is not None:
-            return made
+    is_open = not kind
     if kind == "flag":
         kind = ""
     elif not kind and none_is_open:
         kind = "input"
-    return Sym(_option(state, function.slice, function.qualname, param.name), kind)
+    value = Sym(option(state, function.slice, function.qualname, param.name), kind)
+    made = _of_known_class(interp, state, function, param, value) if is_open and default is None else None
+    return value if made is None else made
+
+
+def _of_known_class(
+    interp: Interpreter, state: State, function: ir.Function, param: ir.Param, argument: Sym
+) -> Value | None:
+    """
+    Return an object in place of an argument whose class is known; None for any other.
+
+    A class that only some of its uses show is for a run of its own.
+    """
+    promised = _promised(interp, state, function, param)
+    if promised is not None:
+        return _instance(interp, state, function, promised)
+    shown = argument_classes.shown(interp, state, function, param)
+    return _made(interp, state, function, shown.classes[0], argument) if shown.sure else None
+
+
+def _made(
+    interp: Interpreter, state: State, function: ir.Function, cls: ClassValue, argument: Sym | None
+) -> Value | None:
+    """
+    Return an object of a class; in place of an `argument` whose uses show the class, an object in any case.
+
+    Such a one is constructed if it is a module. Any other has the methods of the class, and unknown attributes: whoever
+    passes it may have done anything with it before.
+    """
+    is_made = argument is None or interp.context.is_module(cls)
+    made = _instance(interp, state, function, cls) if is_made else None
+    if made is None and argument is not None:
+        made = state.new(Instance(cls, {}, opaque=True))
+        state.set_trait(traits.ARGUMENT, made.id, argument)
+    return made
 
 
 def _is_empty(state: State, default: Value) -> bool:
@@ -261,34 +291,6 @@ def _completed(
     return value if made is None else made
 
 
-def without_objects(state: State, function: ir.Function, given: Arguments) -> Arguments:
-    """Return arguments of a constructor with unknown values for the objects among them, which are no modules."""
-
-    def unknown(name: str, value: Value) -> Value:
-        number = _option(state, function.slice, function.qualname, name)
-        return Sym(number) if _is_object(state, value) else value
-
-    names = [param.name for param in function.params[1:]]
-    positional = tuple(map(unknown, names, given.positional))
-    keywords = tuple((name, unknown(name, value)) for name, value in given.keywords)
-    return replace(given, positional=(*positional, *given.positional[len(positional) :]), keywords=keywords)
-
-
-def _is_object(state: State, value: Value) -> bool:
-    instance = state.instance(value)
-    return instance is not None and isinstance(instance.cls, ClassValue) and "training" not in instance.attrs
-
-
-def without_history(interp: Interpreter, state: State, arguments: Arguments) -> None:
-    """Replace the tensors among the arguments by leaves that require no grad."""
-    for value in arguments.values:
-        is_tensor = isinstance(value, Sym) and value.kind == "tensor"
-        ref = materialise.materialise(interp, state, value) if is_tensor else None
-        tensor = None if ref is None else state.tensor(ref)
-        if ref is not None and tensor is not None:
-            state.put(ref, replace(tensor, rg=False, leaf=True, why=""))
-
-
 def _of_project(interp: Interpreter, state: State, function: ir.Function, param: ir.Param) -> Value | None:
     """
     Return an instance of the class that an annotation names, if it can be constructed without arguments.
@@ -330,32 +332,12 @@ def _receivers(
     interp: Interpreter, state: State, function: ir.Function, name: str
 ) -> Iterator[tuple[ir.Function, ir.Param]]:
     """Yield the constructors of the program to which a constructor passes a parameter, with what it is called there."""
-    for call in _passing(interp, function, name):
+    for call in argument_classes.passing(interp, function, name):
         cls = environment.find(interp, state, function.slice.path, call.func.id) if type(call.func) is ir.Name else None
         init = interp.lookup(state, cls, _INIT) if isinstance(cls, ClassValue) else None
         if isinstance(init, Closure):
-            params = _receiving(call, init.function.params[1:], name)
+            params = argument_classes.receiving(call, init.function.params[1:], name)
             yield from ((init.function, param) for param in params)
-
-
-def _passing(interp: Interpreter, function: ir.Function, name: str) -> list[ir.Call]:
-    """Return the calls in a function that are given a variable itself; a function is gone through once."""
-    known = interp.context.passing.get(function.slice)
-    if known is None:
-        known = interp.context.passing[function.slice] = {}
-        for call in (part for part in walk(function.body) if isinstance(part, ir.Call)):
-            for value in (*call.args, *(keyword.value for keyword in call.keywords)):
-                if isinstance(value, ir.Name):
-                    known.setdefault(value.id, []).append(call)
-    return known.get(name, [])
-
-
-def _receiving(call: ir.Call, params: Sequence[ir.Param], name: str) -> Iterator[ir.Param]:
-    """Yield the parameters for which a call passes a variable itself."""
-    plain = itertools.takewhile(lambda pair: not isinstance(pair[0], ir.Starred), zip(call.args, params, strict=False))
-    yield from (param for value, param in plain if isinstance(value, ir.Name) and value.id == name)
-    given = {one.name for one in call.keywords if isinstance(one.value, ir.Name) and one.value.id == name}
-    yield from (param for param in params if param.name in given)
 
 
 def _instance(interp: Interpreter, state: State, function: ir.Function, cls: ClassValue) -> Value | None:
@@ -402,16 +384,14 @@ def _defaults_of(interp: Interpreter, state: State, cls: ClassValue) -> Argument
         return of_constructor(interp, state, init.function, interp.context.defaults_of(init))
     fields = [] if init is None else dataclass_fields.names(interp, init)
     given = [
-        (name, interp.context.coverage.option(_option(state, cls.slice, cls.name, name), Option(name, value, "")))
+        (
+            name,
+            interp.context.coverage.option(option(state, cls.slice, cls.name, name), Option(name, value, "")),
+        )
         for name, value in [(field, interp.lookup(state, cls, field)) for field in fields]
         if isinstance(value, Const)
     ]
     return Arguments((), tuple(given))
-
-
-def _option(state: State, slice_: Slice, owner: str, name: str) -> SymId:
-    """Return the symbol of a parameter: of a function, or of a class whose fields are its parameters."""
-    return state.symbols.sym((origins.PARAMETER, owner, name, slice_)).id
 
 
 def _has_defaults(interp: Interpreter, state: State, cls: ClassValue) -> bool:

@@ -255,6 +255,14 @@ class Facts(Struct, dict=True):
         return frozenset(spelling.partition(".")[0] for spelling in spelled).union(self.packs)
 
     @cached_property
+    def members(self) -> frozenset[str]:
+        """The names of what the classes of the framework have; their names begin with a capital letter."""
+        owned = (name.rpartition(".") for name in self.rows)
+        return frozenset(last for owner, _, last in owned if owner.rpartition(".")[2][:1].isupper()).union(
+            self.framework.attributes
+        )
+
+    @cached_property
     def registering(self) -> frozenset[str]:
         """The last words of the calls with which a program registers operators."""
         return self.last_words(lambda act: act.startswith(OPERATOR))

@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 
 class Question(str, Enum):
     """
-    What was asked of the file at a path; of a folder for `RESOLVE`, for `FILLED` of all that an import of it runs.
+    What was asked of the file at a path; of a folder for `RESOLVE`, for `FILLED` and `DEFINING` of all that an
+    import of it runs.
 
     `BYTES` stands for all other questions about a file: they need not be asked again where its bytes are the same.
     """
@@ -42,10 +43,13 @@ class Question(str, Enum):
     DEFAULT = "default"
     DOCSTRING = "docstring"
     FILLED = "filled"
+    DEFINING = "defining"
+    HAVING = "having"
 
 
+ALL_RUN = frozenset({Question.FILLED, Question.DEFINING})  # about all files that an import of one runs
 # Not about the text of one file, so that its bytes do not answer them.
-COARSE = frozenset({Question.BYTES, Question.RESOLVE, Question.SUBMODULE, Question.FILLED})
+COARSE = frozenset({Question.BYTES, Question.RESOLVE, Question.SUBMODULE}) | ALL_RUN
 
 
 class Claim(NamedTuple):

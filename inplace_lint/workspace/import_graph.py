@@ -278,8 +278,8 @@ class Graph:
                 return self._digest(claim.path)
             case Question.RESOLVE | Question.SUBMODULE:
                 return self._look_up.answer(claim)
-            case Question.FILLED:
-                return self._unparsed.filled(claim)
+            case Question.FILLED | Question.DEFINING:
+                return self._unparsed.answer(claim)
             case _:
                 return self.project().answer(claim)
 

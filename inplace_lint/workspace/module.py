@@ -39,7 +39,7 @@ class Module(Struct):
 
     `lowering` is the time that this took, `kept` the memory; these three are shared by all files of a project. `owners`
     has the only class of the file with a method of a name; empty if there are several. `keys` name the functions,
-    classes and methods that are slices, whatever lines they are on.
+    classes and methods that are slices, whatever lines they are on; `parts` are the first of all on their lines.
     """
 
     path: str
@@ -51,6 +51,7 @@ class Module(Struct):
     kept: Tally = field(default_factory=Tally)
     asked: Asked = field(default_factory=Asked)
     keys: dict[Slice, str] = field(default_factory=dict)
+    parts: dict[Slice, Definition] = field(default_factory=dict)
     _by_name: dict[str, list[Definition]] = field(default_factory=dict)
     _stars: tuple[ImportFrom, ...] = ()
     _imported: dict[str, list[tuple[ImportName | ImportFrom, str]]] = field(default_factory=dict)
@@ -70,6 +71,7 @@ class Module(Struct):
                 owner = self._owners.setdefault(method.name, item.name)
                 self._owners[method.name] = owner if owner == item.name else ""
             for part in (item, *item.methods):
+                self.parts.setdefault(part.slice, part)
                 if part.kind != "statement":
                     count[part.qualname] += 1
                     self.keys.setdefault(part.slice, f"{part.qualname} {count[part.qualname]}")
@@ -222,6 +224,12 @@ class Module(Struct):
         self.asked.add(self.path, Question.OWNERS, item.name)
         return {owner for name in item.attributes if (owner := self._owners.get(name))} - {item.name}
 
+    def having(self, name: str) -> list[str]:
+        """Return the classes of the file that define a method of this name."""
+        self.asked.add(self.path, Question.HAVING, name)
+        items = self.outline.items
+        return [item.name for item in items if any(one.name == name and not _is_property(one) for one in item.methods)]
+
     def answer(self, question: Question, detail: str) -> str:
         """Return the digest of the answer to a question about this file; questions that it takes are recorded."""
         match question:
@@ -231,6 +239,8 @@ class Module(Struct):
                 return answers.of_definitions(self.fills(detail), self.source)
             case Question.CALLING:
                 return answers.of_definitions(self.calling(detail), self.source)
+            case Question.HAVING:
+                return digest(repr(self.having(detail)))
             case Question.OWNERS:
                 return digest(repr([sorted(self.users_by_method(item)) for item in self.items(detail)]))
             case Question.NAMES_IN:
@@ -276,6 +286,10 @@ def stars_of(outlined: Outline) -> list[ImportFrom]:
 
 def _label(item: Definition) -> str:
     return item.name or ",".join(item.binds)
+
+
+def _is_property(method: Definition) -> bool:
+    return any(decorator.endswith("property") for decorator in method.decorators)
 
 
 def _weight(slice_: Slice) -> int:

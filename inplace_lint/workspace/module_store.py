@@ -15,7 +15,7 @@ from inplace_lint.effects.next_outline import LastOutline
 from inplace_lint.effects.outline_form import outline_in, outline_out
 from inplace_lint.effects.summary import Definition, Outline, outline
 from inplace_lint.ir.nodes import ImportFrom
-from inplace_lint.workspace.claims import COARSE, Asked, Claim, Question, Text, digest
+from inplace_lint.workspace.claims import ALL_RUN, COARSE, Asked, Claim, Question, Text, digest
 from inplace_lint.workspace.import_resolver import Lookup
 from inplace_lint.workspace.module import Module, Stopwatch, Tally
 from inplace_lint.workspace.top_level import Bound, Headers, Unparsed, bound
@@ -94,6 +94,11 @@ class Project(Struct):
     def part(self, importer: str, module: str, name: str, level: int) -> str | None:
         """Return the path of a module that is imported from a folder without an `__init__` file."""
         return self.resolve(importer, f"{module}.{name}" if module else name, level)
+
+    def defining(self, main: str, name: str) -> list[str]:
+        """Return a file, and those that an import of it runs which may have a class with a method of a name."""
+        self.asked.add(main, Question.DEFINING, name)
+        return [main, *self.unparsed.defining(main, name)]
 
     def follow(self, start: Target) -> Followed:
         """Return the definitions and the modules that a name means, through as many files as it takes."""
@@ -203,7 +208,7 @@ class Project(Struct):
         self._answers = {
             claim: answer
             for claim, answer in self._answers.items()
-            if claim.path != path and claim.question is not Question.FILLED
+            if claim.path != path and claim.question not in ALL_RUN
         }
         self._shared.clear()
         self.registries.clear()
@@ -241,8 +246,8 @@ class Project(Struct):
                 return self.lookup.answer(claim)
             case Question.BOUND:
                 return digest(repr(self._bound_by_text(path)))
-            case Question.FILLED:
-                return self.unparsed.filled(claim)
+            case Question.FILLED | Question.DEFINING:
+                return self.unparsed.answer(claim)
             case _:
                 known = self._known_before(path).get((question.value, detail))
                 return self._asked_now(path, question, detail) if known is None else known

@@ -20,7 +20,7 @@ from zlib import crc32
 
 from msgspec import DecodeError, Struct, msgpack
 
-from inplace_lint.workspace.claims import Claim, digest
+from inplace_lint.workspace.claims import Claim, Question, digest
 from inplace_lint.workspace.import_resolver import Lookup
 from inplace_lint.workspace.import_statements import Imports, Statement, statements
 
@@ -36,6 +36,7 @@ _ITEM = re.compile(r"#[^\n]*|[\"'](\w+)")
 ANY = "*"  # any key
 _WORDS = re.compile(r"\w+")
 FEW = 8  # entries of a small registry
+_METHOD = re.compile(r"^[ \t]+(?:async[ \t]+)?def[ \t]+(\w+)", re.MULTILINE)
 _TEXT = re.compile(r"[\"']([^\W\d][\w.-]*)[\"']")
 _PUTS = re.compile(
     r"^(?:@(?P<name>\w+)[^\n]*(?:\n[ \t)\]}@][^\n]*)*\n(?P<decorated>\w+)$"
@@ -85,12 +86,14 @@ class Header(Struct, array_like=True):
     """
     The imports of a file, and what is known of its text outside of functions and classes; None until it is asked.
 
-    `put` is what it may put into registries of other files, see `TopLevels.put_elsewhere`.
+    `put` is what it may put into registries of other files, see `TopLevels.put_elsewhere`, `methods` are the names of
+    the functions in it that are not at its top level.
     """
 
     statements: tuple[Statement, ...] | None = None
     outside: Outside | None = None
     put: Put | None = None
+    methods: frozenset[str] | None = None
 
 
 class Headers:
@@ -129,6 +132,14 @@ class Headers:
             known.put = tuple(_put(text()))
             self._new[key] = known
         return known.put
+
+    def methods(self, key: str, source: Callable[[], str]) -> frozenset[str]:
+        """Return the names of the functions that are not at the top level of a file, which is the `source`."""
+        known = self._of(key)
+        if known.methods is None:
+            known.methods = frozenset(_METHOD.findall(_normal(source())))
+            self._new[key] = known
+        return known.methods
 
     def taken(self) -> dict[str, bytes]:
         """Return the headers that were made since they were taken last, as they can be kept."""
@@ -203,6 +214,10 @@ class TopLevels:
             self._filled[asked] = digest(repr([self._digest_of(home), *digests]))
         return self._filled[asked]
 
+    def defines_method(self, path: str, name: str) -> bool:
+        """Return whether a file may have a class with a method of this name."""
+        return name in self._headers.methods(self._digest_of(path), lambda: self._read(path))
+
     def _text(self, path: str) -> str:
         if path not in self._outside:
             self._outside[path] = without_bodies(self._read(path))
@@ -236,8 +251,19 @@ class Unparsed:
         self.imports.drop(path)
         self.top_levels.drop(path)
 
-    def filled(self, claim: Claim) -> str:
-        """Return the digest of what an import of a file may put into a registry, under a key."""
+    def defining(self, path: str, name: str) -> list[str]:
+        """Return the other files that an import of a file runs which may have a class with a method of a name."""
+        run = self.imports.run_with(path) - {path}
+        return sorted(one for one in run if self.top_levels.defines_method(one, name))
+
+    def answer(self, claim: Claim) -> str:
+        """
+        Return the digest of the answer to a question about all that an import of a file runs.
+
+        What may it put into a registry, under a key? Which files have methods of a name?
+        """
+        if claim.question is Question.DEFINING:
+            return digest(repr(self.defining(claim.path, claim.detail)))
         home, _, key = claim.detail.split("\n", 2)
         return self.top_levels.filled(self.imports.run_with(claim.path), home, key)
 

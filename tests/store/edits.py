@@ -34,6 +34,12 @@ _IMPORTS = (
 _NEW_FILES = ("layers/block/__init__.py", "layers/helpers/__init__.py", "norm.py", "models/norm.py", "layers/extra.py")
 _REGISTRY = ('LAYERS["relu6"] = Gate', 'LAYERS["swish"] = Gate', 'MODELS["small"] = Gate', "LAYERS.clear()")
 
+_CLASSES = (
+    "class Wheel:\n    def rotate_by(self, x, steps):\n        return x * steps\n",
+    "class Wheel(Ring):\n    def span_of(self, x):\n        return x\n",
+    "class Wheel:\n    span_of = 1\n\n    def rotate_by(self, x, steps):\n        return x.sigmoid()\n",
+)
+
 
 def files_of(folder: Path) -> list[Path]:
     """Return the files of a library, in order."""
@@ -143,6 +149,11 @@ def register(rng: random.Random, _: Path, text: str) -> str | None:
     return f"{text}\n{rng.choice(_REGISTRY)}\n"
 
 
+def add_class(rng: random.Random, _: Path, text: str) -> str | None:
+    """Add a class with methods that another one has."""
+    return f"{text}\n{rng.choice(_CLASSES)}\n"
+
+
 def add_file(rng: random.Random, folder: Path, _: str) -> None:
     """Add a file; it may win a lookup. Or remove such a file."""
     path = folder / rng.choice(_NEW_FILES)
@@ -180,6 +191,7 @@ _EDITS = (
     rename,
     change_import,
     register,
+    add_class,
     add_file,
     remove_file,
     swap_files,

@@ -142,3 +142,13 @@ def test_a_name_is_looked_for_only_in_the_files_of_a_package_that_may_have_it() 
     assert file_effects(project, main).known["p/m7.py", "bump"].calls == 0
     assert file_effects(project, main).summary("use").calls == 1
     assert {path for path, read in project.modules.items() if read} == {"main.py", "p/__init__.py", "p/m7.py"}
+
+
+def test_methods_are_looked_for_in_what_an_import_runs_and_only_where_a_text_has_them() -> None:
+    texts = {f"p/m{number}.py": f"class M{number}:\n    def run{number % 3}(self): pass\n" for number in range(9)}
+    texts["p/__init__.py"] = "from . import m0, m1, m3\nrun0 = 'def run0'\n"
+    texts["main.py"] = "import p\nclass Main:\n    @property\n    def run0(self): pass\n"
+    project = Project(Lookup(texts.__contains__), reader(texts))
+    assert project.defining("main.py", "run0") == ["main.py", "p/m0.py", "p/m3.py"]
+    found = map(project.module, project.defining("main.py", "run0"))
+    assert [module.having("run0") for module in found if module] == [[], ["M0"], ["M3"]]

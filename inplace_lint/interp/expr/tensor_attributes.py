@@ -41,6 +41,9 @@ def unknown(interp: Interpreter, frame: Frame, state: State, value: Ref, name: s
     """Return an attribute of which nothing is known; where the call handles that there is none, one is assumed."""
     if (frame.env.id, "AttributeError") in interp.fuel.lacks:
         state.assume("no exception is raised where one is handled")
+    argument = state.trait(traits.ARGUMENT, value.id)
+    if argument is not None:
+        return state.symbols.sym((origins.ATTRIBUTE, argument.id, name), argument.kind)
     return state.symbols.sym((origins.ATTRIBUTE, value, name))
 
 

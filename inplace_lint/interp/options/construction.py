@@ -22,6 +22,7 @@ from inplace_lint.interp.call import closures, module_containers, portable_argum
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.fuel import CONFIGURATIONS
 from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.options import plainer_arguments
 from inplace_lint.interp.outcome import Results
 
 
@@ -53,12 +54,15 @@ def constructed(
             made = _beyond_defaults(interp, frame, spare, cls, init, defaults) or made
     if made:
         return _different(made)[: max(paths, CONFIGURATIONS)]
-    if interp.context.coverage.choice.is_default or interp.context.coverage.refused:
+    known = len(interp.context.coverage.refused)
+    if interp.context.coverage.choice.is_default or known:
         _record_refusals(interp, frame, spare, cls, candidates)
     if not interp.context.coverage.choice.is_default:
         return []
     if isinstance(init, Closure):
         made = _on_unknown_objects(interp, frame, spare, cls, init, candidates)
+        searched = len(interp.context.coverage.refused) > known
+        made = made or ([] if entries or searched else _on_unknown_values(interp, frame, spare, cls, init))
     return made or unmade(interp, spare, cls)
 
 
@@ -67,13 +71,27 @@ def _on_unknown_objects(
 ) -> Results:
     """Construct a class that refuses objects with default fields on unknown ones in their place: one path at most."""
     for given in candidates:
-        unknown = symbolic_args.without_objects(spare, init.function, given)
+        unknown = plainer_arguments.without_objects(spare, init.function, given)
         if unknown != given:
             with interp.fuel.scope(paths=1):
                 made = interp.construct(frame, spare.fork(), cls, unknown, 0)
             if made:
                 return made[:1]
     return []
+
+
+def _on_unknown_values(interp: Interpreter, frame: Frame, spare: State, cls: ClassValue, init: Closure) -> Results:
+    """
+    Construct a class that refuses its defaults, by no condition, on unknown values in their place: one path at most.
+
+        def __init__(self, size=0, heads=0):        # whoever uses the class passes both
+            self.head_size = size // heads
+    """
+    state = spare.fork()
+    with interp.fuel.scope(paths=1):
+        return interp.construct(frame, state, cls, symbolic_args.of_constructor(interp, state, init.function, {}), 0)[
+            :1
+        ]
 
 
 def _record_refusals(

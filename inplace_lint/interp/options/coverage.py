@@ -53,7 +53,8 @@ class Option(Struct, frozen=True):
     A parameter of an entry point: its name, what it is first run on and the kind that the annotation promises.
 
     `optional`: it may be passed or not, and is None by default. `cls` is the class of the program that an annotation
-    promises for what is None by default, `base` the one from which the argument derives where that is a class itself.
+    promises for what is None by default, `base` the one from which the argument derives where that is a class itself,
+    `shown` those of which it may be, as uses of it show.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Option(Struct, frozen=True):
     optional: bool = False
     cls: ClassValue | None = None
     base: ClassValue | None = None
+    shown: tuple[ClassValue, ...] = ()
 
 
 class Choice(Struct, frozen=True):

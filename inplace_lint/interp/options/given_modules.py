@@ -45,6 +45,12 @@ def classes(interp: Interpreter, item: Definition) -> list[Choice]:
     return [Choice(options=((number, cls),)) for number, derived in known for cls in derived]
 
 
+def shown(interp: Interpreter, item: Definition) -> list[Choice]:
+    """Return what to run an entry point on that uses methods of an argument which few classes of the program have."""
+    given = [(number, option.shown) for number, option in _options(interp, _functions(item))]
+    return [Choice(instances=((number, cls),)) for number, few in given if len(few) <= _MOST_CLASSES for cls in few]
+
+
 def _options(interp: Interpreter, functions: Collection[Slice]) -> Iterator[tuple[SymId, Option]]:
     """Yield the parameters of some functions, by the symbols of their arguments."""
     for number, option in interp.context.coverage.options.items():

@@ -124,7 +124,7 @@ def _further(
         found.extend(named(interp, item, run(item)))
         calls = counters["framework_calls"] - before
     found.extend(_run_choices(interp, item, order, run, calls))
-    given = (given_modules.choices, given_modules.optional, given_modules.classes)
+    given = (given_modules.choices, given_modules.optional, given_modules.classes, given_modules.shown)
     for choice in (choice for choices in given for choice in choices(interp, item)):
         interp.context.coverage.choice = choice
         found.extend(named(interp, item, run(item)))
