@@ -345,7 +345,7 @@ def _instance(interp: Interpreter, state: State, function: ir.Function, cls: Cla
     path = function.slice.path
     key = (f"argument of {cls.slice.path}", cls.name)  # whose constructor may take one of the same class
     is_worth = interp.context.is_module(cls) is not None or interp.context.writes_in_methods(cls)
-    if key in interp.context.running or not (is_worth or _has_defaults(interp, state, cls)):
+    if key in interp.context.running or not (is_worth or dataclass_fields.has_defaults(interp, state, cls)):
         return None
     interp.context.running.add(key)
     coverage, before = interp.context.coverage, interp.context.coverage.offers
@@ -392,11 +392,3 @@ def _defaults_of(interp: Interpreter, state: State, cls: ClassValue) -> Argument
         if isinstance(value, Const)
     ]
     return Arguments((), tuple(given))
-
-
-def _has_defaults(interp: Interpreter, state: State, cls: ClassValue) -> bool:
-    init = dataclass_fields.constructor(interp, state, cls)
-    if isinstance(init, Closure):
-        plain = (param for param in init.function.params[1:] if param.kind in {"plain", "keyword-only"})
-        return all(param.name in init.optional for param in plain)
-    return init is not None and dataclass_fields.have_defaults(interp, init)

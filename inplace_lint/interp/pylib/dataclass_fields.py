@@ -77,6 +77,15 @@ def have_defaults(interp: Interpreter, cls: ClassValue) -> bool:
     return all(field.default is not None for field in declared(interp, cls).values())
 
 
+def has_defaults(interp: Interpreter, state: State, cls: ClassValue) -> bool:
+    """Return whether a class can be constructed without arguments."""
+    init = constructor(interp, state, cls)
+    if isinstance(init, Closure):
+        plain = (param for param in init.function.params[1:] if param.kind in {"plain", "keyword-only"})
+        return all(param.name in init.optional for param in plain)
+    return init is not None and have_defaults(interp, init)
+
+
 def declared(interp: Interpreter, cls: ClassValue) -> dict[str, Field]:
     """Return what each field is, and each value that is only passed to `__post_init__`, as the last class says."""
     known = interp.context.fields.get(id(cls))
