@@ -15,7 +15,7 @@ from collections.abc import Set as AbstractSet
 from msgspec.structs import replace
 
 from inplace_lint.domain import origins, traits
-from inplace_lint.domain.heap import Instance, ListObject
+from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
     NONE,
@@ -23,6 +23,7 @@ from inplace_lint.domain.values import (
     Closure,
     Const,
     Dotted,
+    Ref,
     Sym,
     Tuple,
     Value,
@@ -178,6 +179,8 @@ def _first(
 ) -> Value:
     """Return the argument for a parameter on which an entry point runs first."""
     if default is not None and not (default == NONE and none_is_open) and not _is_empty(state, default):
+        if isinstance(default, Ref) and state.object(default) == DictObject({}):
+            state.set_trait(traits.FORWARDED, default.id, True)  # whoever calls passes options by their names
         return default
     if default == NONE and kind in {"number", "str", "flag"}:
         return NONE
