@@ -280,8 +280,9 @@ def views(fact: ShapeFact, operands: Operands) -> Three:
     sizes = operands.numbers(str(names[0])) if fact.rule is ShapeRule.RESHAPE else None
     if sizes is None:
         return None
-    first, last = alike(axes, _resolved(sizes, tuple(axis.size for axis in axes)))
-    return shape.merge(axes[first : len(axes) - last])[1]
+    sizes = _resolved(sizes, tuple(axis.size for axis in axes))
+    first, last = alike(axes, sizes)
+    return shape.refit(axes[first : len(axes) - last], sizes[first : len(sizes) - last])[1]
 
 
 def repeated(fact: ShapeFact, operands: Operands) -> list[int]:
@@ -306,11 +307,7 @@ def _reshape(axes: Axes, operands: Operands, names: tuple[str | int, ...]) -> Ax
 def _shaped(axes: Axes, sizes: tuple[Size, ...]) -> Axes:
     """Return axes of other sizes on the same memory; without strides where there is no such view."""
     first, last = alike(axes, sizes)
-    middle = axes[first : len(axes) - last]
-    stride, possible = shape.merge(middle)
-    inner = shape.dense(sizes[first : len(sizes) - last], stride)
-    if not possible:
-        inner = tuple(Axis(size) for size, _ in inner)
+    inner, _ = shape.refit(axes[first : len(axes) - last], sizes[first : len(sizes) - last])
     return (*axes[:first], *inner, *axes[len(axes) - last :])
 
 
