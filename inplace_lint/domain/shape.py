@@ -152,6 +152,22 @@ def merge(axes: Axes) -> tuple[Term | None, Three]:
     return longer[-1].stride, True
 
 
+def reshaped(axes: Axes, sizes: tuple[Size, ...]) -> Axes:
+    """Return axes of other sizes on the same memory; without strides where there is no such view."""
+    first, last = alike(axes, sizes)
+    inner, _ = refit(axes[first : len(axes) - last], sizes[first : len(sizes) - last])
+    return (*axes[:first], *inner, *axes[len(axes) - last :])
+
+
+def alike(axes: Axes, sizes: tuple[Size, ...]) -> tuple[int, int]:
+    """Return how many of the first sizes, and then of the last, are those of the axes."""
+    most = min(len(axes), len(sizes))
+    first = next((i for i in range(most) if sizes[i] is None or axes[i].size != sizes[i]), most)
+    rest = most - first
+    last = next((i for i in range(rest) if sizes[-1 - i] is None or axes[-1 - i].size != sizes[-1 - i]), rest)
+    return first, last
+
+
 def refit(axes: Axes, sizes: tuple[Size, ...]) -> tuple[Axes, Three]:
     """
     Return axes of other sizes on the same memory, and whether these exist without a copy; None if unknown.

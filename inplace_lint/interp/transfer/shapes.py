@@ -180,6 +180,11 @@ def of_fact(binding: Binding, fact: ShapeFact | None) -> tuple[Size, ...] | None
     return None if axes is None else tuple([axis.size for axis in axes])
 
 
+def parts(binding: Binding, fact: ShapeFact | None) -> int | None:
+    """Return how many parts of a tensor a call returns; None where that is not known."""
+    return None if fact is None else shape_rules.parts(fact, CallOperands(binding))
+
+
 def refused(binding: Binding) -> bool:
     """Check whether the arguments of a call certainly do not fit each other: `torch.rand(3) + torch.rand(4)`."""
     returns, operands = binding.op.returns, CallOperands(binding)
