@@ -226,6 +226,8 @@ def _do_not_multiply(operands: CallOperands, names: Sequence[str]) -> bool:
     if not first or not other:
         return False
     row, column = first[-1].size, other[max(len(other) - products.MATRIX, 0)].size
+    if row == 0 and not isinstance(column, int):  # IMPRECISE: what is empty is a way out, and the other is not empty
+        return True
     return (isinstance(row, int) and isinstance(column, int) and row != column) or _differ(first[:-2], other[:-2])
 
 
