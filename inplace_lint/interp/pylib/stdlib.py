@@ -244,7 +244,7 @@ def _replace(interp: Interpreter, frame: Frame, state: State, arguments: Argumen
     instance = state.instance(arguments.positional[0] if arguments.positional else NONE)
     fields = {} if instance is None else {**instance.attrs, **dict(arguments.keywords)}
     if instance is not None and not arguments.unknown and type(instance.cls) is ClassValue:
-        if all(_is_settled(state, value) for value in fields.values()):
+        if all(isinstance(value, Const) and value.source is None for value in fields.values()):
             passed = (one for one in dataclass_fields.passed(interp, instance.cls) if one in fields)
             given = Arguments((), tuple([(name, fields[name]) for name in passed]))
             return interp.call(frame, state, instance.cls, given, at)
@@ -252,15 +252,6 @@ def _replace(interp: Interpreter, frame: Frame, state: State, arguments: Argumen
         if holds and interp.lookup(state, instance.cls, "__post_init__") is None:
             return [(state, state.new(replace(instance, attrs=fields)))]
     return [(state, state.symbols.sym((origins.STANDARD_LIBRARY, "dataclasses.replace", arguments.positional, at)))]
-
-
-def _is_settled(state: State, value: Value) -> bool:
-    """Check whether a value is a constant, whatever the options are, or a container of such."""
-    items = value if isinstance(value, Tuple) else state.object(value)
-    if isinstance(items, Tuple | ListObject | DictObject):
-        inner = items.items.values() if isinstance(items, DictObject) else items.items
-        return items.exact and all(_is_settled(state, item) for item in inner)
-    return isinstance(value, Const) and value.source is None
 
 
 def _deep_copy(_interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
