@@ -47,6 +47,11 @@ def passes_gradient(sentence: str) -> bool:
     return sentence.endswith("passes the gradient on")
 
 
+def passes_trained(sentence: str) -> bool:
+    """Return whether an assumption is that a gradient passes a call of something that may have been trained before."""
+    return passes_gradient(sentence) and not sentence.startswith("what ")
+
+
 def only_training(sentences: Collection[str], parameters: int) -> bool:
     """Return whether assumptions are that so many parameters require grad, and that somebody trains: nothing else."""
     asked = sum(map(asks_for_gradient, sentences))

@@ -152,6 +152,64 @@ def merge(axes: Axes) -> tuple[Term | None, Three]:
     return longer[-1].stride, True
 
 
+def reshaped(axes: Axes, sizes: tuple[Size, ...]) -> Axes:
+    """Return axes of other sizes on the same memory; without strides where there is no such view."""
+    first, last = alike(axes, sizes)
+    inner, _ = refit(axes[first : len(axes) - last], sizes[first : len(sizes) - last])
+    return (*axes[:first], *inner, *axes[len(axes) - last :])
+
+
+def alike(axes: Axes, sizes: tuple[Size, ...]) -> tuple[int, int]:
+    """Return how many of the first sizes, and then of the last, are those of the axes."""
+    most = min(len(axes), len(sizes))
+    first = next((i for i in range(most) if sizes[i] is None or axes[i].size != sizes[i]), most)
+    rest = most - first
+    last = next((i for i in range(rest) if sizes[-1 - i] is None or axes[-1 - i].size != sizes[-1 - i]), rest)
+    return first, last
+
+
+def refit(axes: Axes, sizes: tuple[Size, ...]) -> tuple[Axes, Three]:
+    """
+    Return axes of other sizes on the same memory, and whether these exist without a copy; None if unknown.
+
+    Axes between which memory jumps stay apart: each run of axes that merge has to be some of the new ones.
+    """
+    bare = tuple(Axis(size) for size in sizes)
+    runs = _runs(axes)
+    if runs is None:
+        return bare, None
+    if len(runs) <= 1:
+        return dense(sizes, merge(axes)[0]), True
+    if sum(size != 1 for size in sizes) < len(runs):
+        return bare, False
+    left, found = list(sizes), list[Axis]()
+    for run in runs:
+        wanted = count(tuple(axis.size for axis in run))
+        length = next((n for n in range(1, len(left) + 1) if wanted and count(tuple(left[:n])) == wanted), None)
+        if length is None:
+            known = all(isinstance(size, int) for size in (*sizes, *(axis.size for axis in axes)))
+            return bare, False if known else None
+        found += dense(tuple(left[:length]), run[-1].stride)
+        del left[:length]
+    return (*found, *(Axis(size, _ONE) for size in left)), True
+
+
+def _runs(axes: Axes) -> list[list[Axis]] | None:
+    """Divide axes into the longest runs that merge without a copy; None where a stride is unknown."""
+    found: list[list[Axis]] = []
+    for axis in axes:
+        if axis.size == 1:
+            continue
+        expected = times(axis.stride, axis.size)
+        if found and (expected is None or found[-1][-1].stride is None):
+            return None
+        if found and found[-1][-1].stride == expected:
+            found[-1].append(axis)
+        else:
+            found.append([axis])
+    return found
+
+
 def packed(axes: Axes) -> Axes | None:
     """Return axes in the order that these have in memory, without gaps; None if unknown."""
     order: list[int] = []

@@ -28,17 +28,43 @@ def axes_of(fact: ShapeFact, operands: Operands) -> Axes | None:
     if rule is ShapeRule.REARRANGE:
         return rearrangement.rearranged(*_pattern(fact, operands))
     if rule in {ShapeRule.STACK, ShapeRule.CAT}:
-        every = operands.several(str(names[0]))
-        joined = [one for one in every if one is not None and [axis.size for axis in one] != [0]]  # such fit all
-        axes = joined[0] if joined else None
-    else:
-        axes = operands.axes(str(names[0]))
+        return _joined(operands.several(str(names[0])), rule, operands, names[1:])
+    axes = operands.axes(str(names[0]))
     if axes is None and rule is ShapeRule.RESHAPE:
         sizes = operands.numbers(str(names[1]))
         return None if sizes is None else tuple(Axis(None if size == -1 else size) for size in sizes)
     if axes is None and rule is ShapeRule.REDUCE:
         return () if _reduces_all(operands, fact.args[1:]) else None
     return None if axes is None else _RULES[rule](axes, operands, names[1:])
+
+
+def _joined(every: list[Axes | None], rule: ShapeRule, operands: Operands, names: tuple[str | int, ...]) -> Axes | None:
+    """Return the axes of several tensors side by side; along the one that they make its size, where that is known."""
+    known = [one for one in every if one is not None]
+    some = [one for one in known if [axis.size for axis in one] != [0]]  # such fit all
+    axes = _RULES[rule](some[0], operands, names) if some else None
+    place = _dim(operands, names[0], len(axes)) if axes and len(known) == len(every) else None
+    if axes is None or place is None:
+        return axes
+    if rule is ShapeRule.STACK:
+        return (*axes[:place], Axis(len(every)), *axes[place + 1 :])
+    lengths = [one[place].size for one in some if place < len(one)]
+    whole = [length for length in lengths if isinstance(length, int)]
+    return (*axes[:place], Axis(sum(whole)), *axes[place + 1 :]) if len(whole) == len(some) else axes
+
+
+def parts(fact: ShapeFact | None, operands: Operands) -> int | None:
+    """Return how many parts of a size, or of a number, an axis is cut into; None where that is not known."""
+    if fact is None or fact.rule not in {ShapeRule.CUT, ShapeRule.CHUNK} or len(fact.args) < 3:  # noqa: PLR2004
+        return None
+    number, dim = fact.args[1:] if fact.rule is ShapeRule.CHUNK else fact.args[:0:-1]
+    axes, given = operands.axes(str(fact.args[0])), operands.numbers(str(number))
+    place = None if axes is None else _dim(operands, dim, len(axes))
+    whole = axes[place].size if axes is not None and place is not None else None
+    one = given[0] if given is not None and len(given) == 1 else None
+    if not isinstance(whole, int) or not isinstance(one, int) or whole < 1 or one < 1:
+        return None
+    return -(-whole // (-(-whole // one) if fact.rule is ShapeRule.CHUNK else one))
 
 
 def dims(operands: Operands, name: str | int, rank: int) -> list[int] | None:
@@ -280,8 +306,9 @@ def views(fact: ShapeFact, operands: Operands) -> Three:
     sizes = operands.numbers(str(names[0])) if fact.rule is ShapeRule.RESHAPE else None
     if sizes is None:
         return None
-    first, last = alike(axes, _resolved(sizes, tuple(axis.size for axis in axes)))
-    return shape.merge(axes[first : len(axes) - last])[1]
+    sizes = _resolved(sizes, tuple(axis.size for axis in axes))
+    first, last = shape.alike(axes, sizes)
+    return shape.refit(axes[first : len(axes) - last], sizes[first : len(sizes) - last])[1]
 
 
 def repeated(fact: ShapeFact, operands: Operands) -> list[int]:
@@ -300,27 +327,7 @@ def _reshape(axes: Axes, operands: Operands, names: tuple[str | int, ...]) -> Ax
     sizes = operands.numbers(str(names[0]))
     if sizes is None:
         return None
-    return _shaped(axes, _resolved(sizes, tuple(axis.size for axis in axes)))
-
-
-def _shaped(axes: Axes, sizes: tuple[Size, ...]) -> Axes:
-    """Return axes of other sizes on the same memory; without strides where there is no such view."""
-    first, last = alike(axes, sizes)
-    middle = axes[first : len(axes) - last]
-    stride, possible = shape.merge(middle)
-    inner = shape.dense(sizes[first : len(sizes) - last], stride)
-    if not possible:
-        inner = tuple(Axis(size) for size, _ in inner)
-    return (*axes[:first], *inner, *axes[len(axes) - last :])
-
-
-def alike(axes: Axes, sizes: tuple[Size, ...]) -> tuple[int, int]:
-    """Return how many of the first sizes, and then of the last, are those of the axes."""
-    most = min(len(axes), len(sizes))
-    first = next((i for i in range(most) if sizes[i] is None or axes[i].size != sizes[i]), most)
-    rest = most - first
-    last = next((i for i in range(rest) if sizes[-1 - i] is None or axes[-1 - i].size != sizes[-1 - i]), rest)
-    return first, last
+    return shape.reshaped(axes, _resolved(sizes, tuple(axis.size for axis in axes)))
 
 
 def _index(axes: Axes, operands: Operands, names: tuple[str | int, ...]) -> Axes | None:

@@ -328,6 +328,7 @@ WRITTEN_BESIDE: Trait[RefId, Beside] = Trait("written beside its history", Owner
 REPEATED: Trait[RefId, Place | None] = Trait("repeated", Owner.OBJECT)
 LOST: Trait[Site, tuple[Lost, ...]] = Trait("used values whose histories lack a write", Owner.WHOLE)
 YIELDED_FIRST: Trait[RefId, Kept] = Trait("was yielded first", Owner.OBJECT)
+YIELDED_AT: Trait[RefId, tuple[int, ...]] = Trait("when its items were yielded", Owner.OBJECT)
 ON_ARRAY: Trait[RefId, Value] = Trait("shares the memory of an array", Owner.OBJECT)
 # `kept_values` and `kept_states`:
 KEPT_FOR_LATER: Trait[RefId, Kept] = Trait("kept for later", Owner.OBJECT)

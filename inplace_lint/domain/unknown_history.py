@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
+from inplace_lint.core.event import Site
+from inplace_lint.core.span import Place
 from inplace_lint.domain import origins, tape, traits
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Node, Tensor
 from inplace_lint.domain.origins import Origin
@@ -242,6 +244,16 @@ def is_object(state: State, function: Value) -> bool:
         return True
     key = state.symbols.key(function) if isinstance(function, Sym) else None
     return isinstance(key, tuple) and isinstance(key[0], Origin) and key[0] in _HOLDS
+
+
+def is_made_there(state: State, function: Value, site: Site) -> bool:
+    """Check whether what an unknown call runs is made by the call in its own expression: `Scale(2)(x)`."""
+    key = state.symbols.key(function) if isinstance(function, Sym) else None
+    match key:
+        case (origins.RESULT, _, Site(place, caller), *_):
+            return caller == site.caller and place == Place(site.place.slice, site.place.at + 1)
+        case _:
+            return False
 
 
 _HOLDS = frozenset({origins.RESULT, origins.ITEM, origins.PARAMETER, origins.CALL, origins.TURN})

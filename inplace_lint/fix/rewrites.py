@@ -237,7 +237,27 @@ def _bound(
         start = syntax.insert(syntax.start(statement), f"{symbol} = ")
         owns = _is_item(case, written)
         return Plan((start, *edits), f"use `{symbol} = {shown}`", frozenset({symbol}) | targets, owns=owns)
-    return Plan(tuple(edits), f"use `{shown}`", _targets(around), owns=True)
+    if symbol and not _is_apart(syntax, node) and _any_live(syntax, node, {symbol}):
+        return copies.before_write(case, syntax, node)  # what reads the variable later expects the write
+    return None if _is_dropped(syntax, node) else Plan(tuple(edits), f"use `{shown}`", _targets(around), owns=True)
+
+
+def _is_apart(syntax: Syntax, node: cst.CSTNode) -> bool:
+    """Check whether a call is in a lambda or a comprehension, whose variables are read nowhere else."""
+    around: cst.CSTNode = node
+    while isinstance(around, cst.BaseExpression | cst.Arg | cst.Element | cst.CompFor):
+        if isinstance(around, cst.Lambda | cst.BaseComp):
+            return True
+        around = syntax.parents[around]
+    return False
+
+
+def _is_dropped(syntax: Syntax, node: cst.CSTNode) -> bool:
+    """Check whether what a call in a list, or on a side of a condition, returns is the value of nothing."""
+    around = syntax.parents[node]
+    while isinstance(around, cst.ListComp | cst.IfExp | cst.Tuple | cst.List | cst.Element | cst.BooleanOperation):
+        around = syntax.parents[around]
+    return isinstance(around, cst.Expr)
 
 
 def _is_item(case: Case, written: cst.BaseExpression) -> bool:

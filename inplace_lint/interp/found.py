@@ -182,10 +182,11 @@ def of_stateless(interp: Interpreter, found: list[Found], name: str, *, buffers:
     Return what a call of a module without parameters was found to do, with the name of its class.
 
     Such a module may as well prepare data, with or without `buffers`, or keep what was computed before, to infer. One
-    that calls an unknown one may have its parameters.
+    that calls an unknown one may have its parameters, unless that is made for this call.
     """
     users = Asks(interp.context.path, name, buffers=buffers)
-    asked = [gradients.is_assumed(one.event) and not gradients.is_passed_on(one.event) for one in found]
+    assumed = [gradients.is_assumed(one.event) or gradients.is_passed_on(one.event) for one in found]
+    asked = [some and not gradients.has_trained(one.event) for one, some in zip(found, assumed, strict=True)]
     return [
         replace(one, entry=replace(users, again=buffers and isinstance(one.event, Carried))) if asks else one
         for one, asks in zip(found, asked, strict=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from inplace_lint.core.assumption import Assumption, assumption, passes_gradient
+from inplace_lint.core.assumption import Assumption, assumption, passes_gradient, passes_trained
 from inplace_lint.core.event import Event, Site, Stale
 from inplace_lint.core.finding import Given
 from inplace_lint.core.span import Slice
@@ -117,6 +117,11 @@ def is_assumed(event: Event) -> bool:
 def is_passed_on(event: Event) -> bool:
     """Check whether an event assumes that what is not known passes a gradient on."""
     return any(map(passes_gradient, event.assumptions))
+
+
+def has_trained(event: Event) -> bool:
+    """Check whether an event assumes that something passes a gradient on which may have parameters: no new object."""
+    return any(map(passes_trained, event.assumptions))
 
 
 def supposed(interp: Interpreter, event: Event) -> Event:

@@ -25,7 +25,7 @@ class Role(Enum):
 
     NAMED = auto()  # a new tensor may have its name
     VALUE = auto()  # its value is used
-    LOST = auto()  # a new tensor of its name is read by nobody
+    LOST = auto()  # a new tensor of its name is read by nobody, or cannot have its name
 
 
 def of(source: str, span: Span) -> Role:
@@ -39,8 +39,11 @@ def of(source: str, span: Span) -> Role:
     if isinstance(node, ast.Call):
         written = written.value if isinstance(written, ast.Attribute) else written
         if not _is_statement(parents, node, written):
-            return Role.VALUE
-    return Role.LOST if isinstance(written, ast.Name) and _is_lost(parents, node, written.id) else Role.NAMED
+            return Role.LOST if _is_needed_besides(parents, node, written) else Role.VALUE
+    lost = isinstance(written, ast.Name) and (
+        _is_lost(parents, node, written.id) or _is_foreign(parents, node, written.id)
+    )
+    return Role.LOST if lost else Role.NAMED
 
 
 @lru_cache(maxsize=2)
@@ -65,6 +68,45 @@ def _is_statement(parents: _Parents, node: ast.AST, written: ast.expr) -> bool:
     return isinstance(above, ast.Expr)
 
 
+def _is_needed_besides(parents: _Parents, node: ast.AST, written: ast.expr) -> bool:
+    """Check whether nothing has the value of a call in an expression, or its variable is read later as well."""
+    above = parents[node]
+    while isinstance(above, ast.ListComp | ast.IfExp | ast.Tuple | ast.List | ast.BoolOp):
+        above = parents[above]
+    return isinstance(above, ast.Expr) or (isinstance(written, ast.Name) and _is_read_later(parents, node, written.id))
+
+
+def _is_read_later(parents: _Parents, node: ast.AST, name: str) -> bool:
+    """Check whether a variable of a function or file, not one of an expression, is read behind a write."""
+    above = parents.get(node)
+    while isinstance(above, ast.expr | ast.comprehension):
+        if _binds(above, name):
+            return False
+        above = parents.get(above)
+    scope = _scope(parents, node)
+    return scope is not None and _reads_behind(scope, node, name)
+
+
+def _scope(parents: _Parents, node: ast.AST) -> ast.AST | None:
+    """Return the function that a node is in, or its file."""
+    above = parents.get(node)
+    while above is not None and not isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef | ast.Module):
+        above = parents.get(above)
+    return above
+
+
+def _is_foreign(parents: _Parents, node: ast.AST, name: str) -> bool:
+    """Check whether a function reads a variable from outside, to which it cannot assign."""
+    scope = _scope(parents, node)
+    if not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
+        return False
+    parts = list(ast.walk(scope))
+    given = any(isinstance(one, ast.arg) and one.arg == name for one in parts)
+    bound = any(isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Store) for one in parts)
+    declared = any(isinstance(one, ast.Global | ast.Nonlocal) and name in one.names for one in parts)
+    return not (given or bound or declared)
+
+
 def _is_lost(parents: _Parents, node: ast.AST, name: str) -> bool:
     """Check whether a name is what a loop or a caller gives, and is read nowhere behind the write."""
     above = parents.get(node)
@@ -78,6 +120,13 @@ def _is_lost(parents: _Parents, node: ast.AST, name: str) -> bool:
     return False
 
 
+def _binds(node: ast.AST, name: str) -> bool:
+    """Check whether an expression has a variable of its own."""
+    if isinstance(node, ast.Lambda):
+        return any(part.arg == name for part in ast.walk(node.args) if isinstance(part, ast.arg))
+    return any(name in _names(part.target) for part in getattr(node, "generators", ()))
+
+
 def _names(tree: ast.AST) -> set[str]:
     return {part.id for part in ast.walk(tree) if isinstance(part, ast.Name)}
 
@@ -88,7 +137,8 @@ def _reads_behind(scope: ast.AST, node: ast.AST, name: str) -> bool:
     around = [one for one in loops if any(part is node for part in ast.walk(one))]
     parts = [part for part in ast.walk(scope) if isinstance(part, ast.expr) and part.lineno >= _last(node)]
     parts += [part for loop in around for part in ast.walk(loop) if isinstance(part, ast.expr)]
-    own = {id(part) for part in ast.walk(node)}
+    apart = [one for one in ast.walk(scope) if isinstance(one, ast.expr) and _binds(one, name)]
+    own = {id(part) for one in (node, *apart) for part in ast.walk(one)}
     return any(isinstance(part, ast.Name) and part.id == name and id(part) not in own for part in parts)
 
 

@@ -167,10 +167,15 @@ class Trainers:
         return lead in _TRAINING or (lead is not Lead.NOWHERE and (number or self._is_meant(*start)))
 
     def _is_meant(self, path: str, name: str) -> bool:
-        """Check whether the file of a function asks for a gradient; others may use what is used by nobody there."""
-        return self._asks(path) and not (
-            self.graph.users(path) and self._evaluation.all_uses(path, name, member=False) == []
-        )
+        """
+        Check whether the file of a function asks for a gradient, and calls it or passes it on.
+
+        Others may use what is used by nobody there; of what is only put into a table nobody knows what it is called on.
+        """
+        uses = self._evaluation.all_uses(path, name, member=False) if self._asks(path) else []
+        if not uses:
+            return self._asks(path) and (uses is None or not self.graph.users(path))
+        return any(use.called or use.passed for _, use in uses)
 
     def _uses_class(self, start: Target) -> bool:
         """Check whether a module uses a class, or code that asks for a gradient; both directly or through others."""

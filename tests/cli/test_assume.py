@@ -1027,6 +1027,59 @@ def test_that_a_table_has_a_key_runs_nothing_of_what_is_in_it(lint, tree):
     assert lint("helper.py")[:2] == QUIET[:2]
 
 
+TABLED = """\
+import library
+import torch
+
+
+def shrink(x, bound):
+    norms = x.norm(p=2, dim=1, keepdim=True)
+    return x.mul_((bound / norms.neg_()).add_(1).clamp_(min=0))
+
+
+def attack(net, x, kind, bound):
+    shrinking = {2: shrink}[kind]
+    step = torch.zeros_like(x, requires_grad=True)
+    for _ in range(3):
+        (grad,) = torch.autograd.grad(net(x + step).sum(), step)
+        step.data = shrinking(step.data - grad, bound)
+    return x + step.detach()
+"""
+
+
+def test_what_is_only_put_into_a_table_is_not_seen_to_be_trained_through(lint, tree):
+    (tree / "helper.py").write_text(TABLED)
+    assert "IPL101" not in lint("helper.py").out
+    (tree / "helper.py").write_text(TABLED.replace("{2: shrink}[kind]", "library.planned(shrink)"))
+    assert "IPL101" in lint("helper.py").out
+
+
+MADE = """\
+from torch import nn
+
+from library import Blur, Noise
+
+
+class Synthesis(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blur = Blur(3)
+
+    def forward(self, labels):
+        x = Noise(2)(labels).exp()
+        x /= x.max()
+        return Noise(3)(x)
+"""
+
+
+def test_a_module_that_makes_what_it_calls_for_this_call_has_no_parameters_of_that(lint, tree):
+    (tree / "helper.py").write_text(MADE)
+    (tree / "user.py").write_text("from helper import Synthesis\n\nmake = Synthesis()\n")
+    assert "IPL101" not in lint("helper.py").out
+    (tree / "helper.py").write_text(MADE.replace("Noise(3)(x)", "self.blur(x)"))
+    assert "IPL101" in lint("helper.py").out
+
+
 def test_what_nothing_uses_is_told_in_a_file_that_trains_from_which_nothing_imports(lint, tree):
     (tree / "helper.py").write_text(HELPER + "\n\ndef fit(net, x):\n    net(x).backward()\n")
     assert lint("helper.py").status == 1

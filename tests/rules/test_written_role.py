@@ -30,6 +30,13 @@ _NEW = "create a new tensor instead of writing in place"
         ('d = {"y": ys[0]}\nd["y"] *= 2\n', 'use `d["y"] = d["y"] * 2`'),
         ("y = ys[0]\ny[0] += 1\n", "write into a copy of `y`"),
         ("y = ys[0]\nFLAG = True\nFLAG and y.add_(1)\n", "use `y = y.add(1)`"),
+        ("y = ys[0]\nFLAG = True\ny.add_(1) if FLAG else None\n", _NEW),
+        ("y = ys[0]\ny.add_(1), 2\n", _NEW),
+        ("[y.add_(1) for y in ys]\n", _NEW),
+        ("y = ys[0]\nassert y.add_(1).min() > 0\nprint(y)\n", _NEW),
+        ("y = ys[0]\nz = torch.tanh(y.add_(1))\nprint(y)\n", _NEW),
+        ("y = ys[0]\ndef add():\n    y.add_(1)\nadd()\n", _NEW),
+        ("y = ys[0]\ndef add():\n    global y\n    y.add_(1)\nadd()\n", "use `y = y.add(1)`"),
     ],
 )
 def test_the_help_fits_where_the_write_stands(body: str, said: str) -> None:

@@ -297,7 +297,8 @@ def call_closure(
         return unknown_call(interp, frame, state, closure, arguments, at)
     values, passed, key = bound
     if not closure.caches:
-        return _inline(interp, frame, state, closure, values, passed, frame.site(at), key)
+        results = _inline(interp, frame, state, closure, values, passed, frame.site(at), key)
+        return generators.cut(interp, frame, at, results) if closure.function.is_generator else results
     entry = (closure.env, closure.function.qualname, tuple(values.values()))
     kept = state.trait(traits.RESULT, entry)
     if kept is not None:

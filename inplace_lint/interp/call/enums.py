@@ -113,6 +113,12 @@ def attribute(state: State, value: Const, name: str) -> Value | None:
     return Const(value.value.value) if name in VALUES else None
 
 
+def lacks(interp: Interpreter, state: State, cls: ClassValue, name: str) -> bool:
+    """Check whether a class certainly is an enumeration of constants that has no such attribute."""
+    made = _made(interp, state, cls) if is_enum(interp, cls) else None
+    return made is not None and not hasattr(made, name)
+
+
 def member(interp: Interpreter, state: State, cls: ClassValue, name: str, value: Value) -> Value:
     """Return the value of a class attribute that is read from the class: of an enumeration, the member."""
     is_value = isinstance(value, Ref | Tuple | Partial | Dotted | ClassValue)

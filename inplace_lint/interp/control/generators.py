@@ -1,5 +1,5 @@
 """
-What a generator saves of a tensor after it has yielded it, and generators that nobody runs.
+What a generator saves of a tensor after it has yielded it, and generators that nobody runs, or not to their end.
 
     steps = (y.add_(1) for _ in range(2))   # nothing reads `steps`: nothing is added
 
@@ -7,22 +7,28 @@ Other generators are run to their end before anything uses what they yield. A lo
 
     for y in blocks(x):     # `x = block(x); yield x`
         y += 1              # the next block saves `y` after this write
+        break               # or there is no next block
 """
 
 from __future__ import annotations
 
 import re
+from typing import TypeVar
 
 from msgspec.structs import replace
 
 from inplace_lint.domain import traits
+from inplace_lint.domain.heap import ListObject, Save, Write
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Value
+from inplace_lint.domain.values import Ref, StorageId, Value
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.outcome import Results
 from inplace_lint.ir import next_use
 from inplace_lint.ir import nodes as ir
 from inplace_lint.ir.spelling import spells
+
+Moment = TypeVar("Moment", Write, Save)
 
 _COLLECT = frozenset({"list", "sorted", "tuple"})  # these run a generator to its end
 
@@ -57,3 +63,63 @@ def move_behind_turn(state: State, item: Value, since: int, until: int) -> None:
             if late:
                 moved = {save: replace(save, version=storage.version, clock=state.clock) for save in late}
                 state.nodes[number] = replace(node, saves=tuple(moved.get(save, save) for save in node.saves))
+
+
+def leave_early(state: State, turn: int, turns: int, since: int, until: int) -> None:
+    """Take back what a generator, run between two clocks, did after the turn in which its loop was left."""
+    found = [at for _, at in state.all_traits(traits.YIELDED_AT) if since <= at[0] and at[-1] <= until]
+    clocks = max(found, key=lambda at: at[-1], default=())
+    if len(clocks) == turns:
+        _take_back(state, clocks[turn - 1], until)
+
+
+def cut(interp: Interpreter, frame: Frame, at: int, results: Results) -> Results:
+    """Return what the call of a generator gives where only `next` asks for it, so many times as the program says."""
+    asked = _asked(interp, frame, at)
+    for state, value in results if asked else ():
+        inner = state.object(value)
+        clocks = state.trait(traits.YIELDED_AT, value.id) if isinstance(value, Ref) else None
+        if isinstance(value, Ref) and isinstance(inner, ListObject) and clocks and len(clocks) >= asked:
+            _take_back(state, clocks[asked - 1], state.clock)
+            state.put(value, replace(inner, items=inner.items[:asked]))
+    return results
+
+
+def _asked(interp: Interpreter, frame: Frame, at: int) -> int:
+    """
+    Return how often `next` asks for an item of a generator; 0 where anything else may, or a loop does.
+
+    A variable that a file names besides only in calls of `next`, in lines as far to the right, is asked so many times.
+    """
+    body = interp.context.body(frame)
+    nexts = [node for node in next_use.walk(body) if isinstance(node, ir.Call) and spells(node, "next") and node.args]
+    if any(getattr(node.args[0], "at", None) == at for node in nexts):
+        return 1
+    names = next_use.names_set(body, at)
+    if len(names) != 1:
+        return 0
+    name, text = re.escape(names[0]), interp.context.module(frame.module).source
+    made = re.search(rf"^( *){name} = ", text, re.MULTILINE)
+    asked = 0 if made is None else len(re.findall(rf"^{made[1]}(?! ).*\bnext\({name}[,)]", text, re.MULTILINE))
+    return asked if len(re.findall(rf"\b{name}\b", text)) == asked + 1 else 0
+
+
+def _earlier(one: Moment, by: int, until: int) -> Moment:
+    """Return a write or save, which is later than a time, with a version that is less by so many writes."""
+    return replace(one, version=one.version - by) if by and one.clock > until else one
+
+
+def _take_back(state: State, since: int, until: int) -> None:
+    """Take back what was written and saved between two clocks, as if it had not been run."""
+    gone: dict[StorageId, int] = {}
+    for number, storage in list(state.storages.items()):
+        kept = [write for write in storage.writes if not since < write.clock <= until]
+        if len(kept) < len(storage.writes):
+            gone[number] = sum(write.counted for write in storage.writes) - sum(write.counted for write in kept)
+            moved = tuple([_earlier(write, gone[number], until) for write in kept])
+            state.storages[number] = replace(storage, version=storage.version - gone[number], writes=moved)
+    for place, node in list(state.nodes.items()):
+        saves = [save for save in node.saves if not since < save.clock <= until]
+        left = tuple([_earlier(save, gone.get(save.storage, 0), until) for save in saves])
+        if left != node.saves:
+            state.nodes[place] = replace(node, saves=left)

@@ -23,6 +23,7 @@ def run_for(interp: Interpreter, frame: Frame, state: State, node: ir.For) -> Ou
         going = [after]
         prefers = interp.fuel.prefers
         since, made = after.clock, after.next_id
+        after.clock += lazy  # what the first turn keeps is later than what the generator did
         for turn, item in enumerate(items.items, 1):
             # The last turn of a training goes another way than those before: what they kept meets what it writes.
             turns = UNKNOWN_TURNS < turn == len(items.items) and going[0].has_trait(traits.TRAINS, None)
@@ -30,7 +31,10 @@ def run_for(interp: Interpreter, frame: Frame, state: State, node: ir.For) -> Ou
                 going = [bound for path in going for bound in interp.assign(frame, path, node.target, item)]
                 for path in going:
                     interp.listeners.turn(frame, path, node.target)
+                had, gone = len(ended), len(outcomes)
                 going = _turn(interp, frame, going, node.body, ended, outcomes)
+            for left in (*ended[had:], *(outcome.state for outcome in outcomes[gone:])) if lazy else ():
+                generators.leave_early(left, turn, len(items.items), began, since)
             for path in going if lazy else ():
                 generators.move_behind_turn(path, item, began, since)
             if not going or interp.fuel.is_used_up:

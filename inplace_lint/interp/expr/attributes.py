@@ -74,7 +74,9 @@ def get(interp: Interpreter, frame: Frame, state: State, value: Value, name: str
         case ClassValue():
             return _of_class(interp, frame, state, value, name, at)
         case Tuple():
-            return [(state, _of_tuple(interp, value, name))]
+            found = _of_tuple(interp, value, name)
+            lacks = interp.fuel.listens and value.fields and type(found) is Builtin and not hasattr(tuple, name)
+            return interp.fuel.leave(state, _attribute_error(frame, at)) if lacks else [(state, found)]
         case Const() | Sym():
             return _of_scalar(interp, frame, state, value, name, at)
         case _:
@@ -83,10 +85,14 @@ def get(interp: Interpreter, frame: Frame, state: State, value: Value, name: str
 
 def _of_scalar(interp: Interpreter, frame: Frame, state: State, value: Const | Sym, name: str, at: int) -> Results:
     if not hasattr(None, name) and exceptional_flow.refuses_none(interp, frame, state, value, at):
-        return interp.fuel.leave(state, Raised(Builtin("AttributeError"), frame.site(at)))
+        return interp.fuel.leave(state, _attribute_error(frame, at))
     if isinstance(value, Sym):
         return _of_unknown(interp, frame, state, value, name, at)
     return [(state, enums.attribute(state, value, name) or releases.part(value, name) or Builtin(name, value))]
+
+
+def _attribute_error(frame: Frame, at: int) -> Raised:
+    return Raised(Builtin("AttributeError"), frame.site(at))
 
 
 def _of_other(state: State, value: Value, name: str) -> Value:
@@ -252,7 +258,7 @@ def _undefined(
     dunder = name.startswith("__") and name.endswith("__")
     own = None if dunder else _by_own_getter(interp, frame, state, value, name, at)
     if own is None and not hasattr(object, name) and tensor_attributes.is_missing(interp, frame, value, instance):
-        return interp.fuel.leave(state, Raised(Builtin("AttributeError"), frame.site(at)))
+        return interp.fuel.leave(state, _attribute_error(frame, at))
     return own if own is not None else [(state, _by_getattr(interp, frame, state, value, instance, name))]
 
 
@@ -357,6 +363,8 @@ def _of_class(interp: Interpreter, frame: Frame, state: State, cls: ClassValue, 
     own = lookup(interp, state, cls.meta, name) if found is None and cls.meta is not None else None
     if own is not None:
         return _bound(interp, frame, state, cls, own, at)
+    if found is None and interp.fuel.listens and enums.lacks(interp, state, cls, name):
+        return interp.fuel.leave(state, _attribute_error(frame, at))
     if found is None:
         return [(state, dataclass_fields.class_attribute(interp, state, cls, name))]
     of_class = found.wrapper == "class" if isinstance(found, Closure) else False

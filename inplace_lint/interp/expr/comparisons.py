@@ -81,6 +81,9 @@ def _compare_two(
         own = interp.special_method(frame, state, right, "__contains__", (left,), expr.at)
         if own is not None:
             return [(after, one if op == "in" else path_condition.negate(after, one)) for after, one in own]
+        among = _is_among_objects(interp, frame, state, left, right, expr.at)
+        if among is not None:
+            return [(state, Const(among is (op == "in")))]
     return [(state, _python_compare(interp, state, op, left, right))]
 
 
@@ -117,6 +120,22 @@ def _own_comparison(
     if False in sides or None not in sides:
         return [(state, Const((False not in sides) is (op == "==")))]
     return None
+
+
+def _is_among_objects(interp: Interpreter, frame: Frame, state: State, left: Value, right: Value, at: int) -> Three:
+    """Return whether an object equals one of these by its fields; None where that is not certain."""
+    items = right if isinstance(right, Tuple) else state.object(right)
+    if state.instance(left) is None or not isinstance(items, Tuple | ListObject) or not items.exact:
+        return None
+    sides: list[Three] = []
+    for item in items.items:
+        if state.instance(item) is None:
+            return None
+        found = _own_comparison(interp, frame, state, "==", left, item, at)
+        if found is None or len(found) > 1 or found[0][0] is not state:
+            return None
+        sides.append(path_condition.truth(state, found[0][1]))
+    return True if True in sides else None if None in sides else False
 
 
 def _in_order(state: State, op: str, left: Instance, right: Instance, fields: Sequence[str]) -> Value | None:

@@ -335,13 +335,13 @@ def _yield(interp: Interpreter, frame: Frame, state: State, expr: ir.Yield) -> R
 
 def _collect_yield(state: State, env: Ref, value: Value) -> None:
     """Add to the values that a generator has yielded; generators are run eagerly. What follows is later."""
+    known = state.trait(traits.YIELDED, env.id) or state.new(ListObject(()))
+    inner = state.object(known)
+    assert isinstance(inner, ListObject)
+    state.set_trait(traits.YIELDED, env.id, known)
+    state.put(known, ListObject((*inner.items, value), inner.exact))
+    state.set_trait(traits.YIELDED_AT, known.id, (*(state.trait(traits.YIELDED_AT, known.id) or ()), state.clock))
     state.clock += 1
-    known = state.trait(traits.YIELDED, env.id)
-    inner = state.object(known) if known is not None else None
-    if known is not None and isinstance(inner, ListObject):
-        state.put(known, ListObject((*inner.items, value), inner.exact))
-    else:
-        state.set_trait(traits.YIELDED, env.id, state.new(ListObject((value,))))
 
 
 def _filled(template: str, values: tuple[Value, ...]) -> str | None:

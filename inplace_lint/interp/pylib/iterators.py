@@ -12,7 +12,7 @@ from inplace_lint.interp.control import generators, path_condition
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.fuel import UNKNOWN_TURNS
 from inplace_lint.interp.interpreter import Interpreter
-from inplace_lint.interp.outcome import Items, Results
+from inplace_lint.interp.outcome import Items, Raised, Results
 from inplace_lint.interp.pylib import constant_folding
 from inplace_lint.interp.pylib.request import Request
 from inplace_lint.interp.transfer import materialise
@@ -63,8 +63,15 @@ def turns(request: Request, value: Value | None, *, loops: bool = False) -> Item
 
 
 def of_zip(request: Request) -> Results:
-    """Return the rows of several columns; one that is known to the end ends those of which more is known."""
+    """
+    Return the rows of several columns; one that is known to the end ends those of which more is known.
+
+    With `strict` columns of different lengths raise, where somebody waits for that: before the rows, not after them.
+    """
     columns = [turns(request, value) for value in request.arguments.positional]
+    lengths = {len(column.items) for column in columns if column.exact}
+    if request.interp.fuel.listens and len(lengths) > 1 and request.arguments.named("strict") == Const(True):
+        return request.interp.fuel.leave(request.state, Raised(Builtin("ValueError"), request.frame.site(request.at)))
     rows = tuple(Tuple(row) for row in zip(*(column.items for column in columns), strict=False))
     exact = all(column.exact or len(column.items) > len(rows) for column in columns)
     return [(request.state, Tuple(rows, exact))]

@@ -75,7 +75,7 @@ def call_op(
         return _misfit(interp, frame, state, name, forms, arguments, at, instance)
     if own is not None:
         call.doubt, call.written = call.doubt | own.doubt, call.written | own.written
-    if interp.fuel.lacks and (error := op_call.refusal(call)) is not None:
+    if (error := op_call.refusal(call)) is not None:
         return interp.fuel.leave(state, error)
     after = _run(call)
     if call.binding.rates and call.binding.may_write_at_a_rate():

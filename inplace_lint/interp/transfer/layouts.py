@@ -131,8 +131,7 @@ def views(binding: Binding, name: str) -> Three:
         return shape_rules.views(fact, CallOperands(binding, strided=True)) if binding.tensors(name) else None
     if tensor is None or fact is None or tensor.contiguous or tensor.sizes is None:
         return None if tensor is None else tensor.contiguous
-    found = shape_rules.views(fact, CallOperands(binding, strided=True))
-    return tensor.contiguous if found is None else found
+    return shape_rules.views(fact, CallOperands(binding, strided=True))
 
 
 def kept_by_matmul(binding: Binding, name: str, other: str) -> Three:

@@ -204,6 +204,8 @@ def remember_history(state: State, result: Sym, function: Value, arguments: Argu
     if node is None and (nodes or leaves):
         name = opaque_modules.name_of_call(state, function)
         passes = f"`{name}` passes the gradient on" if name else "an unknown call passes the gradient on"
+        if name and unknown_history.is_made_there(state, function, site):
+            passes = f"what `{name}` makes there passes the gradient on"
         free = not unknown_history.is_object(state, function)
         node = state.record(Node(name, site, nodes, (), frozenset(), passes, leaves, free=free))
     if node is not None:

@@ -19,6 +19,7 @@ from inplace_lint.interp.transfer.binding import Binding
 from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.argument import Argument
 from inplace_lint.knowledge.facts import Facts
+from inplace_lint.knowledge.words import ShapeRule
 
 _ANY = "kwargs"
 
@@ -71,13 +72,23 @@ def replace_call(call: Call, binding: Binding, name: str, flag: Place | None) ->
 
 
 def refusal(call: Call) -> Raised | None:
-    """Return what a call certainly raises since shapes or dtypes do not fit, where something handles that."""
+    """
+    Return what a call certainly raises since shapes or dtypes do not fit, where something handles that.
+
+    A product of matrices ends the path anywhere: `return torch.empty(0)` is no path to what follows one.
+    """
+    returns, waiting = call.binding.op.returns, call.interp.fuel.lacks
+    fact = returns[-1].shape if returns else None
+    product = fact is not None and fact.rule is ShapeRule.MATMUL
+    if not product and not waiting:
+        return None
     errors = call.facts.framework.errors
     index = shapes.is_indexed(call.binding.op)
     handled = {*(_INDEX if index else errors), "Exception", "BaseException"}
-    if not any(name in handled for _, name in call.interp.fuel.lacks):
+    waits = any(name in handled for _, name in waiting)
+    if not waits and not product:
         return None
-    if not shapes.refused(call.binding) and (index or not _mixes_dtypes(call)):
+    if not shapes.refused(call.binding) and (index or not waits or not _mixes_dtypes(call)):
         return None
     error = "IndexError" if index else next(iter(errors)) if len(errors) == 1 else None
     return Raised(None if error is None else Builtin(error), call.frame.site(call.at))

@@ -366,6 +366,7 @@ def _list(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Value
         value, found = call.binding.value(length), shapes.members(call.binding, length)
         length = value.value if isinstance(value, Const) and isinstance(value.value, int) else None
         length = length if found is None else len(found)
+    length = shapes.parts(call.binding, fact.items[0].shape) or length
     count = length if isinstance(length, int) and 0 < length <= 64 else UNKNOWN_TURNS  # noqa: PLR2004 - keeps tuples small
     items = tuple(_one(call, fact.items[0], rg, node, place) for place in range(count))
     return Tuple(items, exact=length == count)

@@ -180,6 +180,11 @@ def of_fact(binding: Binding, fact: ShapeFact | None) -> tuple[Size, ...] | None
     return None if axes is None else tuple([axis.size for axis in axes])
 
 
+def parts(binding: Binding, fact: ShapeFact | None) -> int | None:
+    """Return how many parts of a tensor a call returns; None where that is not known."""
+    return None if fact is None else shape_rules.parts(fact, CallOperands(binding))
+
+
 def refused(binding: Binding) -> bool:
     """Check whether the arguments of a call certainly do not fit each other: `torch.rand(3) + torch.rand(4)`."""
     returns, operands = binding.op.returns, CallOperands(binding)
@@ -221,6 +226,8 @@ def _do_not_multiply(operands: CallOperands, names: Sequence[str]) -> bool:
     if not first or not other:
         return False
     row, column = first[-1].size, other[max(len(other) - products.MATRIX, 0)].size
+    if row == 0 and not isinstance(column, int):  # IMPRECISE: what is empty is a way out, and the other is not empty
+        return True
     return (isinstance(row, int) and isinstance(column, int) and row != column) or _differ(first[:-2], other[:-2])
 
 

@@ -142,7 +142,7 @@ class Leads(Struct, dict=True):
     def _above(self, path: str, use: Use) -> Part | bool | None:
         """Return the function or method that a use is in, or whether that trains; None if it is not known."""
         if self.evaluation.asks(path, use):
-            return True
+            return True if use.called or use.passed else None  # what a table of functions is called on is not known
         if self.evaluation.is_run(use):
             return True if self._may_be_trained(path, use) else None
         if not use.user:
