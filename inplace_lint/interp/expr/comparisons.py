@@ -161,12 +161,13 @@ def _python_compare(interp: Interpreter, state: State, op: str, left: Value, rig
 
 
 def _python_comparison(interp: Interpreter, state: State, op: str, left: Value, right: Value) -> Value:
-    left = _canonical(interp, left)
+    left, right = _canonical(interp, left), right if op == "in" else _canonical(interp, right)
+    left, right = or_unknown(interp, state, left, right), or_unknown(interp, state, right, left)
     if op == "is" or (op == "==" and enums.are_members(interp, state, left, right)):
-        return _equal(state, "is", left, _canonical(interp, right))
+        return _equal(state, "is", left, right)
     left, right = _without_neutral(state, left), _without_neutral(state, right)
     if op == "==":
-        return _equal(state, op, left, _canonical(interp, right))
+        return _equal(state, op, left, right)
     if op == "in":
         return _contains(interp, state, left, right)
     known = None if type(left) is Sym or type(right) is Sym else constant_folding.binary(state, op, left, right)
@@ -186,6 +187,23 @@ def _without_neutral(state: State, value: Any) -> Any:  # noqa: ANN401 - what a 
             return _without_neutral(state, inner)
         case _:
             return value
+
+
+def or_unknown(interp: Interpreter, state: State, value: Value, other: Value) -> Value:
+    """
+    Return an unknown value for a name of a library of which nothing is known, if it is compared with a constant.
+
+    `other` is what it is compared with, or a container whose constants it may be.
+
+    from settings import args
+    if args.loss == "binary": ...           # it may be any constant
+    """
+    if type(value) is not Dotted or interp.context.facts_of(value.name) is not None:
+        return value
+    held = path_condition.items_of(state, other)
+    items = held.items if isinstance(held, Tuple) else (held,)
+    is_open = any(type(one) is Const and one.value is not None for one in items)
+    return state.symbols.sym((origins.DOTTED, value.name)) if is_open else value
 
 
 def _canonical(interp: Interpreter, value: Value) -> Value:

@@ -33,7 +33,7 @@ from inplace_lint.domain.values import (
 )
 from inplace_lint.interp.call import enums, module_containers
 from inplace_lint.interp.control import exceptional_flow, path_condition
-from inplace_lint.interp.expr import item_stores, own_names, registries
+from inplace_lint.interp.expr import comparisons, item_stores, own_names, registries
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import kernels, opaque_modules
@@ -95,6 +95,7 @@ def _from_mapping(
     interp: Interpreter, frame: Frame, state: State, value: Value, mapping: DictObject, index: Value, at: int
 ) -> Results:
     """Return the item of a dict; where one that handles exceptions calls, a key that is missing raises."""
+    index = comparisons.or_unknown(interp, state, index, value)
     mapping = registries.filled(interp, state, value, mapping, index)
     interp.context.coverage.entry(frame, state, at, mapping, index)
     if mapping.factory is not None and may_be_key(index) and key_of(index) not in mapping.items:
