@@ -19,6 +19,7 @@ from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
     NONE,
+    Builtin,
     ClassValue,
     Closure,
     Const,
@@ -41,13 +42,6 @@ from inplace_lint.ir import nodes as ir
 
 _INIT = "__init__"
 _MOST_CONSTRUCTORS = 16
-
-
-def chosen(interp: Interpreter, given: Arguments) -> Arguments:
-    """Return arguments that the program passes, with what was chosen for the options among them."""
-    coverage = interp.context.coverage
-    keywords = tuple((name, coverage.chosen(value)) for name, value in given.keywords)
-    return replace(given, positional=tuple(map(coverage.chosen, given.positional)), keywords=keywords)
 
 
 def of_function(
@@ -207,7 +201,9 @@ def _of_known_class(
     """
     promised = _promised(interp, state, function, param)
     if promised is not None:
-        return _instance(interp, state, function, promised)
+        made = _instance(interp, state, function, promised)
+        is_own = all(isinstance(base, ClassValue) or base == Builtin("object") for base in interp.context.mro(promised))
+        return _with_methods(state, promised, argument) if made is None and is_own else made
     shown = argument_classes.shown(interp, state, function, param)
     return _made(interp, state, function, shown.classes[0], argument) if shown.sure else None
 
@@ -223,9 +219,13 @@ def _made(
     """
     is_made = argument is None or interp.context.is_module(cls)
     made = _instance(interp, state, function, cls) if is_made else None
-    if made is None and argument is not None:
-        made = state.new(Instance(cls, {}, opaque=True))
-        state.set_trait(traits.ARGUMENT, made.id, argument)
+    return _with_methods(state, cls, argument) if made is None and argument is not None else made
+
+
+def _with_methods(state: State, cls: ClassValue, argument: Sym) -> Ref:
+    """Return an object that has the methods of a class, and the unknown attributes of an argument."""
+    made = state.new(Instance(cls, {}, opaque=True))
+    state.set_trait(traits.ARGUMENT, made.id, argument)
     return made
 
 

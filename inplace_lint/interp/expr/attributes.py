@@ -240,7 +240,8 @@ def _of_instance(
         state.set_trait(traits.PARTS_OF, named.id, value)
         return [(state, named)]
     resolved = lookup(interp, state, instance.cls, name)
-    if resolved is None:
+    # An argument that is not constructed here may have another value than the constant that its class has.
+    if resolved is None or (isinstance(resolved, Const) and state.has_trait(traits.ARGUMENT, value.id)):
         return _undefined(interp, frame, state, value, instance, name, at)
     return _bound(interp, frame, state, value, resolved, at)
 

@@ -47,7 +47,7 @@ def constructed(
     elif isinstance(init, Closure):
         options = id(cls) not in interp.context.coverage.by_program  # else the program says what it runs
         candidates = [symbolic_args.completed(interp, spare, init, known, options=options) for known in candidates]
-    candidates = [symbolic_args.chosen(interp, given) for given in candidates] or [Arguments()]
+    candidates = [interp.context.coverage.applied(given) for given in candidates] or [Arguments()]
     with interp.fuel.scope(paths=paths):
         made = [pair for given in candidates for pair in interp.construct(frame, spare.fork(), cls, given, 0)]
         if isinstance(init, Closure) and not entries and not (made and completes(interp, init)):
@@ -139,11 +139,11 @@ def _beyond_defaults(
         return []
     state = spare.fork()
     given = symbolic_args.of_function(interp, state, init.function, defaults, skip=1)
-    made = interp.construct(frame, state, cls, symbolic_args.chosen(interp, given), 0)
+    made = interp.construct(frame, state, cls, interp.context.coverage.applied(given), 0)
     if made and completes(interp, init):
         return made
     state = spare.fork()
-    given = symbolic_args.chosen(interp, symbolic_args.of_constructor(interp, state, init.function, passed))
+    given = interp.context.coverage.applied(symbolic_args.of_constructor(interp, state, init.function, passed))
     for name, value in given.keywords:
         if isinstance(value, Sym) and name in defaults:
             state.learn((origins.NONE, value.id), False)

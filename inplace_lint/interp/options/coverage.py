@@ -13,6 +13,7 @@ from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from inplace_lint.core.span import Place, Slice
 from inplace_lint.domain import origins
@@ -35,7 +36,7 @@ from inplace_lint.domain.values import (
     of_key,
 )
 from inplace_lint.effects.write_evidence import lowered_may_write
-from inplace_lint.interp.frame import Frame
+from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.options.may_save import Key, MaySave, Unused
 from inplace_lint.interp.options.sides import (
     Conditional,
@@ -181,6 +182,11 @@ class Coverage(Struct):
             if option == number:
                 return Const(chosen.value, chosen.origin, number) if type(chosen) is Const else chosen
         return value
+
+    def applied(self, given: Arguments) -> Arguments:
+        """Return arguments that the program passes, with what was chosen for the options among them."""
+        keywords = tuple((name, self.chosen(value)) for name, value in given.keywords)
+        return replace(given, positional=tuple(map(self.chosen, given.positional)), keywords=keywords)
 
     def words(self) -> tuple[str, ...]:
         """Return the options that the entry point runs on, as they are passed."""
