@@ -64,7 +64,7 @@ def next_choice(interp: Interpreter, item: Definition, tried: set[Goal], *, chea
         choice = solver.solve(coverage, interp.context.symbols, missed[key])
         if choice is None:
             continue
-        if cheap or choice.options != missed[key].choice.options or _is_passed(interp, missed[key].condition):
+        if cheap or _passes_more(interp, choice, missed[key]):
             coverage.outside = coverage.outer.get(key)
             # The run may come as far as another condition of this side.
             tried.update(((key, coverage.missed.pop(key).condition), frozenset(choice.options)))
@@ -108,7 +108,7 @@ def choice_of_write(interp: Interpreter, item: Definition, tried: set[Goal]) -> 
     read = frozenset(name for key in goals for name in _named(missed[key]))
     for key in (*goals, *_setting(interp, item, missed, read)):
         choice = solver.solve(interp.context.coverage, interp.context.symbols, missed[key])
-        if choice is not None and choice.options != missed[key].choice.options:
+        if choice is not None and _passes_more(interp, choice, missed[key]):
             tried.add((key, missed[key].condition))
             return choice
     return None
@@ -158,6 +158,11 @@ def left_over(interp: Interpreter, item: Definition, repeated: Collection[Slice]
     }
     found = {id(missed[key].function): missed[key].function for key in _worth_a_run(interp, item, missed, cheap=False)}
     return list(found.values())
+
+
+def _passes_more(interp: Interpreter, choice: Choice, side: Missed) -> bool:
+    """Return whether a choice is of other arguments than those with which a side was missed, sure to lead there."""
+    return choice.options != side.choice.options or _is_passed(interp, side.condition)
 
 
 def _is_passed(interp: Interpreter, condition: SymId | None) -> bool:
