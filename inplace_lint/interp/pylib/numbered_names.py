@@ -15,7 +15,8 @@ from string import Formatter
 from inplace_lint.domain import origins
 from inplace_lint.domain.heap import DictObject, Instance
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, ClassValue, Const, Dotted, Sym, Value
+from inplace_lint.domain.values import NONE, ClassValue, Const, Dotted, Sym, Tuple, Value
+from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Arguments
 from inplace_lint.interp.outcome import Results
 from inplace_lint.interp.pylib.request import Request
@@ -43,6 +44,32 @@ def completed(request: Request, value: Value, form: str | None) -> str | None:
     """Return the name in a library that a text of this form is, where only a number in it is unknown."""
     facts = request.interp.context.facts_of(value.name) if isinstance(value, Dotted) else None
     return complete(facts, value.name, form) if facts and form and isinstance(value, Dotted) else None
+
+
+def listed(request: Request, value: Value, name: Sym) -> Const | None:
+    """
+    Return the name in a library that a condition of the path lists, the first of those that it may be; None if none.
+
+    assert kind in ("LSTM", "GRU")
+    self.rnn = getattr(nn, kind)(size, size)        # from here on, `kind` is "LSTM"
+    """
+    state = request.state
+    known = path_condition.known(state, name)
+    facts = request.interp.context.facts_of(value.name) if isinstance(value, Dotted) else None
+    if facts is None or not isinstance(value, Dotted) or isinstance(known, Const):
+        return known if isinstance(known, Const) else None
+    for key, side in path_condition.learned_on(state):
+        match key:
+            case (origins.CONTAINS, Sym() as asked, Tuple(items, True)) if side and asked == name:
+                for item in items:
+                    is_it = state.symbols.sym((origins.COMPARE, "==", name, item))
+                    exists = isinstance(item, Const) and f"{value.name}.{item.value}" in facts.rows
+                    if exists and path_condition.truth(state, is_it) is not False:
+                        path_condition.learn(state, is_it, True)
+                        return item
+            case _:
+                pass
+    return None
 
 
 def evaluate(request: Request) -> Results:
