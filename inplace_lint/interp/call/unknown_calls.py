@@ -51,9 +51,7 @@ def unknown_call(
     state.clock += 1
     site = frame.site(at)
     kind = "input" if known else _kind(interp, state, function, arguments)
-    result = _text(state, function, arguments) or state.symbols.sym(
-        (origins.RESULT, function, site, state.clock), kind
-    )
+    result = _text(state, function, arguments) or state.symbols.sym((origins.RESULT, function, site, state.clock), kind)
     optimizers.note_given(state, result, arguments)
     materialise.remember_history(
         state, result, function, replace(arguments, positional=(*arguments.positional, *made)), site
@@ -70,7 +68,8 @@ def unknown_call(
 
 def _text(state: State, function: Value, arguments: Arguments) -> Sym | None:
     """Return what `text.lower()` and the like return, which is the same text at every call; None for other calls."""
-    match state.symbols.key(function) if isinstance(function, Sym) and not (arguments.values or arguments.unknown) else None:
+    given = bool(arguments.values) or arguments.unknown
+    match state.symbols.key(function) if isinstance(function, Sym) and not given else None:
         case (origins.ATTRIBUTE, _, str(name)) if name in constant_folding.IDEMPOTENT:
             return state.symbols.sym((origins.RESULT, function))
         case _:
