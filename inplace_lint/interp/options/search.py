@@ -208,7 +208,8 @@ def _worth_a_run(interp: Interpreter, item: Definition, missed: Mapping[Key, Mis
         if _is_rate(side) or (side.test is None and (item.kind == "class" or _constructs(item, side))):
             known[key] = (Use.MAKE if side.side else Use.WRITE, frozenset())
         elif computed and _is_replaced(item, side) and _is_passed(interp, side.condition):
-            known[key] = (max(Use.CHANGE, known.get(key, (Use.CHANGE,))[0]), frozenset())
+            use, sets = known.get(key, (Use.CHANGE, frozenset[str]()))
+            known[key] = (max(Use.CHANGE, use), sets)
     for wanted in (Use.WRITE, Use.LEAD, Use.CHANGE, Use.MAKE) if cheap else (Use.WRITE, Use.LEAD):
         # A call is sure to write at another rate; what the other sides lead to is not known.
         goals = sorted(
