@@ -393,8 +393,8 @@ def is_none(state: State, value: Value) -> Value:
             known = False
         if known is None and state.has_trait(traits.TENSOR, value.id):
             known = False
-        asked = state.symbols.sym((origins.IS_NONE, value.id))
-        return asked if known is None else Const(known, source=asked.id)
+        test = state.symbols.sym((origins.IS_NONE, value.id))
+        return test if known is None else Const(known, source=test.id)
     inner = source(value)
     asked = state.symbols.sym((origins.IS_NONE, inner.id)).id if type(inner) is Sym else None
     return Const(value == NONE, source=asked)
