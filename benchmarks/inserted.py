@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 import ast
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -26,6 +27,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+_HERE = {"PYTHONPATH": str(Path(__file__).resolve().parents[1])}
 _SAVED = {"torch": "torch.sigmoid({0})", "paddle": "paddle.nn.functional.sigmoid({0})"}
 _WRITTEN = {"torch": "{0}.mul_(2)", "paddle": "{0}.scale_(2.0)"}
 
@@ -88,11 +90,13 @@ def _parts(tree: ast.Module) -> Iterator[tuple[int, tuple[str, str, str]]]:
 def severities(folder: Path) -> dict[tuple[Path, int], str]:
     """Return the severity of what is found on each line of the files of a folder, the surest."""
     options = ["--isolated", "--no-cache", "--output-format", "json"]
-    command = [sys.executable, "-m", "inplace_lint", "check", *options, str(folder)]
-    output = subprocess.run(command, capture_output=True, text=True, check=False).stdout  # 1 where it finds something
+    command = [sys.executable, "-P", "-m", "inplace_lint", "check", *options, "."]
+    # From the folder itself: a package without `__init__.py` is found from there only. The status is 1 for findings.
+    run = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder, env=os.environ | _HERE)
+    output = run.stdout
     found: dict[tuple[Path, int], str] = {}
     for one in json.loads(output):
-        place = Path(one["filename"]), one["location"]["row"]
+        place = folder / one["filename"], one["location"]["row"]
         found[place] = "error" if "error" in {one["severity"], found.get(place)} else one["severity"]
     return found
 

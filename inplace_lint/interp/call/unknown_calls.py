@@ -18,7 +18,7 @@ from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import module_methods, opaque_modules, optimizers, state_dict
 from inplace_lint.interp.outcome import Results
-from inplace_lint.interp.pylib import command_line
+from inplace_lint.interp.pylib import command_line, constant_folding
 from inplace_lint.interp.transfer import index, materialise
 from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.words import ValueKind
@@ -51,7 +51,7 @@ def unknown_call(
     state.clock += 1
     site = frame.site(at)
     kind = "input" if known else _kind(interp, state, function, arguments)
-    result = state.symbols.sym((origins.RESULT, function, site, state.clock), kind)
+    result = _text(state, function, arguments) or state.symbols.sym((origins.RESULT, function, site, state.clock), kind)
     optimizers.note_given(state, result, arguments)
     materialise.remember_history(
         state, result, function, replace(arguments, positional=(*arguments.positional, *made)), site
@@ -64,6 +64,16 @@ def unknown_call(
         state_dict.track_opaque_module(interp, frame, state, function, arguments, site)
         command_line.note(state, function, arguments, result)
     return [(state, result)]
+
+
+def _text(state: State, function: Value, arguments: Arguments) -> Sym | None:
+    """Return what `text.lower()` and the like return, which is the same text at every call; None for other calls."""
+    given = bool(arguments.values) or arguments.unknown
+    match state.symbols.key(function) if isinstance(function, Sym) and not given else None:
+        case (origins.ATTRIBUTE, _, str(name)) if name in constant_folding.IDEMPOTENT:
+            return state.symbols.sym((origins.RESULT, function))
+        case _:
+            return None
 
 
 def _note_given(interp: Interpreter, state: State, function: Value, arguments: Arguments, result: Sym) -> None:

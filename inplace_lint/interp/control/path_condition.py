@@ -177,7 +177,7 @@ def known(state: State, value: Value) -> Value:
 
 def may_be(state: State, value: Sym, constant: Value) -> bool:
     """Check whether an unknown value may be a constant: no condition of this path lists others or excludes it."""
-    for key, side in _learned(state):
+    for key, side in learned_on(state):
         match key:
             case (origins.CONTAINS, Sym() as asked, Tuple(items, True)) if asked == value and all(map(is_key, items)):
                 if side is not None and side is not (constant in items):
@@ -196,7 +196,7 @@ def counts_results(state: State) -> bool:
     """
     return any(
         _is_result(state, side)
-        for key, _ in _learned(state)
+        for key, _ in learned_on(state)
         if isinstance(key, tuple) and key[0] is origins.COMPARE
         for side in key[2:]
     )
@@ -215,7 +215,7 @@ def _is_result(state: State, value: object) -> bool:
 
 def takes_text(state: State) -> bool:
     """Check whether this path holds because an unknown value is a certain text."""
-    for key, side in _learned(state):
+    for key, side in learned_on(state):
         match key:
             case (origins.COMPARE, "==", Sym(), Const(str())) if side:
                 return True
@@ -224,7 +224,7 @@ def takes_text(state: State) -> bool:
     return False
 
 
-def _learned(state: State) -> Iterator[tuple[Hashable, Three]]:
+def learned_on(state: State) -> Iterator[tuple[Hashable, Three]]:
     """Yield the conditions of this path, the latest first, with the sides that it took."""
     learned: object = state.learned
     while isinstance(learned, tuple):
@@ -393,7 +393,8 @@ def is_none(state: State, value: Value) -> Value:
             known = False
         if known is None and state.has_trait(traits.TENSOR, value.id):
             known = False
-        return state.symbols.sym((origins.IS_NONE, value.id)) if known is None else Const(known)
+        test = state.symbols.sym((origins.IS_NONE, value.id))
+        return test if known is None else Const(known, source=test.id)
     inner = source(value)
     asked = state.symbols.sym((origins.IS_NONE, inner.id)).id if type(inner) is Sym else None
     return Const(value == NONE, source=asked)

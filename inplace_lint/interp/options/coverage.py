@@ -247,7 +247,8 @@ class Coverage(Struct):
         """
         Return the side for a path that can take one only: the one that the run has not taken yet, or that writes.
 
-        Where a size or the like is asked for, more is seen behind `if len(x) <= 1: return self.nothing(x)` than in it.
+        Where a size or the like is asked for, more is seen behind `if len(x) <= 1: return self.nothing(x)` than in it,
+        and with a mask than after `if not mask.any(): mask = None`.
         """
         taken = [side for side in (True, False) if (id(node), side) in self.now]
         if len(taken) == 1:
@@ -257,7 +258,7 @@ class Coverage(Struct):
         if id(node) not in self.writing:
             then, other = (lowered_may_write(block) for block in (node.body, node.orelse))
             leaves = len(node.body) == 1 and type(node.body[0]) is ir.Return and not (then or node.orelse)
-            usual = False if leaves and compares_numbers(node.test) else None
+            usual = False if (leaves and compares_numbers(node.test)) or _forgets(node) else None
             self.writing[id(node)] = usual if then is other else then
         return self.writing[id(node)]
 
@@ -356,6 +357,15 @@ def _spelled(value: Value) -> str:
 def number(root: Slice, path: str, node: int) -> int | Place:
     """Return what identifies a condition: one in another file is another for each class that inherits it."""
     return node if path == root.path else Place(root, node)
+
+
+def _forgets(node: ir.If) -> bool:
+    """Check whether an `if` does nothing but replace a value by None."""
+    return not node.orelse and all(type(one) is ir.Assign and _is_none(one.value) for one in node.body)
+
+
+def _is_none(node: ir.Expr) -> bool:
+    return type(node) is ir.Const and node.value is None
 
 
 def is_alternative(state: State, item: Value) -> bool:

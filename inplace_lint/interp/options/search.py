@@ -64,7 +64,7 @@ def next_choice(interp: Interpreter, item: Definition, tried: set[Goal], *, chea
         choice = solver.solve(coverage, interp.context.symbols, missed[key])
         if choice is None:
             continue
-        if cheap or choice.options != missed[key].choice.options or _is_passed(interp, missed[key].condition):
+        if cheap or _passes_more(interp, choice, missed[key]):
             coverage.outside = coverage.outer.get(key)
             # The run may come as far as another condition of this side.
             tried.update(((key, coverage.missed.pop(key).condition), frozenset(choice.options)))
@@ -108,7 +108,7 @@ def choice_of_write(interp: Interpreter, item: Definition, tried: set[Goal]) -> 
     read = frozenset(name for key in goals for name in _named(missed[key]))
     for key in (*goals, *_setting(interp, item, missed, read)):
         choice = solver.solve(interp.context.coverage, interp.context.symbols, missed[key])
-        if choice is not None and choice.options != missed[key].choice.options:
+        if choice is not None and _passes_more(interp, choice, missed[key]):
             tried.add((key, missed[key].condition))
             return choice
     return None
@@ -160,6 +160,11 @@ def left_over(interp: Interpreter, item: Definition, repeated: Collection[Slice]
     return list(found.values())
 
 
+def _passes_more(interp: Interpreter, choice: Choice, side: Missed) -> bool:
+    """Return whether a choice is of other arguments than those with which a side was missed, sure to lead there."""
+    return choice.options != side.choice.options or _is_passed(interp, side.condition)
+
+
 def _is_passed(interp: Interpreter, condition: SymId | None) -> bool:
     """Return whether a condition asks only for a parameter to be passed that is None by default."""
     options, keys = interp.context.coverage.options, interp.context.symbols.keys
@@ -203,7 +208,8 @@ def _worth_a_run(interp: Interpreter, item: Definition, missed: Mapping[Key, Mis
         if _is_rate(side) or (side.test is None and (item.kind == "class" or _constructs(item, side))):
             known[key] = (Use.MAKE if side.side else Use.WRITE, frozenset())
         elif computed and _is_replaced(item, side) and _is_passed(interp, side.condition):
-            known[key] = (max(Use.CHANGE, known.get(key, (Use.CHANGE,))[0]), frozenset())
+            use, sets = known.get(key, (Use.CHANGE, frozenset[str]()))
+            known[key] = (max(Use.CHANGE, use), sets)
     for wanted in (Use.WRITE, Use.LEAD, Use.CHANGE, Use.MAKE) if cheap else (Use.WRITE, Use.LEAD):
         # A call is sure to write at another rate; what the other sides lead to is not known.
         goals = sorted(

@@ -169,7 +169,7 @@ def _getattr(request: Request) -> Results:
     value, name = request.argument(0), request.argument(1)
     if isinstance(value, Dotted) and isinstance(name, Sym):
         known = numbered_names.completed(request, value, numbered_names.form_of(request.state, name))
-        name = name if known is None else Const(known)
+        name = (numbered_names.listed(request, value, name) or name) if known is None else Const(known)
     if value is None or not isinstance(name, Const):
         return request.unknown()
     default = request.argument(2)

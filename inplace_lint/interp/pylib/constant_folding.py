@@ -230,13 +230,13 @@ def method(
         if name in names and _is(state, receiver, kind):
             full = f"re.{name}" if kind is re.Pattern else name
             found = _applied(state, full, getattr(kind, name), (receiver, *values), dict(keywords))
-            if isinstance(receiver, Const) and isinstance(found, Const) and name in _IDEMPOTENT and not values:
+            if isinstance(receiver, Const) and isinstance(found, Const) and name in IDEMPOTENT and not values:
                 return Const(found.value, source=receiver.source)
             return found
     return None
 
 
-_IDEMPOTENT = frozenset({"lower", "upper", "casefold", "strip", "lstrip", "rstrip", "title", "capitalize"})
+IDEMPOTENT = frozenset({"lower", "upper", "casefold", "strip", "lstrip", "rstrip", "title", "capitalize"})
 
 
 def binary(state: State, op: str, left: Value, right: Value) -> Value | None:

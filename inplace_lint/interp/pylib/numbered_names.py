@@ -8,14 +8,15 @@ a number alone, and stand for layers that differ in the number of their axes.
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from keyword import iskeyword
 from string import Formatter
 
 from inplace_lint.domain import origins
 from inplace_lint.domain.heap import DictObject, Instance
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, ClassValue, Const, Dotted, Sym, Value
+from inplace_lint.domain.values import NONE, ClassValue, Const, Dotted, Sym, Tuple, Value
+from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Arguments
 from inplace_lint.interp.outcome import Results
 from inplace_lint.interp.pylib.request import Request
@@ -43,6 +44,35 @@ def completed(request: Request, value: Value, form: str | None) -> str | None:
     """Return the name in a library that a text of this form is, where only a number in it is unknown."""
     facts = request.interp.context.facts_of(value.name) if isinstance(value, Dotted) else None
     return complete(facts, value.name, form) if facts and form and isinstance(value, Dotted) else None
+
+
+def listed(request: Request, owner: Dotted, name: Sym) -> Const | None:
+    """
+    Return the name in a library that a condition of the path lists, the first of those that it may be; None if none.
+
+    assert kind in ("LSTM", "GRU")
+    self.rnn = getattr(nn, kind)(size, size)        # from here on, `kind` is "LSTM"
+    """
+    state, known = request.state, path_condition.known(request.state, name)
+    facts = request.interp.context.facts_of(owner.name)
+    if isinstance(known, Const) or facts is None:
+        return known if isinstance(known, Const) else None
+    for item in _choices(state, name):
+        is_it = state.symbols.sym((origins.COMPARE, "==", name, item))
+        if f"{owner.name}.{item.value}" in facts.rows and path_condition.truth(state, is_it) is not False:
+            path_condition.learn(state, is_it, True)
+            return item
+    return None
+
+
+def _choices(state: State, name: Sym) -> Iterator[Const]:
+    """Yield the constants one of which a value is, as conditions of the path say."""
+    for key, side in path_condition.learned_on(state):
+        match key:
+            case (origins.CONTAINS, Sym() as asked, Tuple(items, True)) if side and asked == name:
+                yield from (item for item in items if isinstance(item, Const))
+            case _:
+                pass
 
 
 def evaluate(request: Request) -> Results:
