@@ -57,7 +57,7 @@ def inserted(folder: Path) -> Iterator[tuple[tuple[Path, int], str]]:
         text = path.read_text(encoding="utf-8", errors="surrogateescape")
         framework = next((name for name in _SAVED if f"import {name}\n" in text), "")
         try:
-            parts = dict(_parts(ast.parse(text))) if framework else {}
+            parts = dict(_parts(text)) if framework else {}
         except SyntaxError:
             continue
         lines: list[str] = []
@@ -72,9 +72,10 @@ def inserted(folder: Path) -> Iterator[tuple[tuple[Path, int], str]]:
             path.write_text("\n".join(lines), encoding="utf-8", errors="surrogateescape")
 
 
-def _parts(tree: ast.Module) -> Iterator[tuple[int, tuple[str, str, str]]]:
+def _parts(text: str) -> Iterator[tuple[int, tuple[str, str, str]]]:
     """Yield the last line of each `x = self.part(...)` in `forward` methods, with the name, the part and the indent."""
-    classes = (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
+    lines = text.split("\n")
+    classes = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ClassDef))
     methods = ((cls, one) for cls in classes for one in cls.body)
     for cls, method in methods:
         if not isinstance(method, ast.FunctionDef) or method.name != "forward":
@@ -82,7 +83,9 @@ def _parts(tree: ast.Module) -> Iterator[tuple[int, tuple[str, str, str]]]:
         for node in ast.walk(method):
             match node:
                 case ast.Assign([ast.Name(name)], ast.Call(ast.Attribute(ast.Name("self"), part))):
-                    yield node.end_lineno or node.lineno, (name, f"{cls.name}.{part}", " " * node.col_offset)
+                    indent = lines[node.lineno - 1][: node.col_offset]
+                    if not indent.strip():  # not `if self.norm: x = self.norm(x)`
+                        yield node.end_lineno or node.lineno, (name, f"{cls.name}.{part}", indent)
                 case _:
                     pass
 

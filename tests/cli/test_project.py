@@ -765,3 +765,49 @@ class LongShortTerm(Recurrent):
 """
     )
     assert [row["code"] for row in _found(lint, "recurrent.py")] == found
+
+
+@pytest.mark.parametrize(("used", "codes"), [("sigmoid", ["IPL101"]), ("neg", [])])
+def test_a_chosen_option_leads_to_another_file_that_needs_what_is_none_by_default(lint, folder, used, codes):
+    (folder / "bounds.py").write_text(
+        """\
+from torch import nn
+
+
+class Bounds(nn.Module):
+    def __init__(self, width, low, high):
+        super().__init__()
+        self.low, self.high = low, high
+        self.linear = nn.Linear(width, width)
+
+    def forward(self, x):
+        return self.linear((x - self.low) / (self.high - self.low))
+"""
+    )
+    (folder / "net.py").write_text(
+        f"""\
+import torch
+from torch import nn
+
+from bounds import Bounds
+
+
+class Net(nn.Module):
+    def __init__(self, width, bounded=False, low=None, high=None):
+        super().__init__()
+        self.linear, self.bounded = nn.Linear(width, width), bounded
+        if bounded:
+            self.bounds = Bounds(width, low, high)
+
+    def forward(self, x):
+        x = self.linear(x)
+        if self.bounded:
+            y = torch.{used}(x)
+            y.mul_(2)
+            x = x + self.bounds(y)
+        return x
+"""
+    )
+    found = _found(lint, "net.py")
+    assert [(row["code"], row["severity"]) for row in found] == [(code, "error") for code in codes]
+    assert all("with `bounded=True, low=..., high=...`" in row["message"] for row in found)

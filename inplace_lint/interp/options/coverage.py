@@ -285,9 +285,14 @@ class Coverage(Struct):
             self._miss((Place(frame.slice, at), False), frame, state, None, asked)
 
     def refuse_none(self, frame: Frame, state: State, at: int, value: Value) -> None:
-        """Record that a path ends since a value is None; where it is an option, whoever calls passes something."""
+        """
+        Record that a path ends since a value is None; where it is an option, whoever calls passes something.
+
+        What chosen options lead to in another file may ask for more of them.
+        """
         option = value.source if type(value) is Const else value.id if type(value) is Sym else None
-        if option is not None and option in self.options and self._is_searched(frame):
+        is_asked = not self.choice.is_default or self._is_searched(frame)
+        if option is not None and option in self.options and is_asked:
             key = Place(frame.slice, at), False
             self.needed.add(key)
             self._miss(key, frame, state, None, state.symbols.sym((origins.IS_NONE, option)))
@@ -333,7 +338,7 @@ class Coverage(Struct):
             if known is not None and known.condition is not None and known.root != self.root:
                 self.outer.setdefault(key, known)
             self.missed[key] = side
-            if not self._is_searched(frame):
+            if not self._is_searched(frame) and key not in self.needed:
                 self.elsewhere.add(key)
 
     def _is_better(self, known: Missed) -> bool:
