@@ -14,7 +14,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from inplace_lint.core.event import Failure, Refused, Touch
-from inplace_lint.domain import traits
+from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import Instance, Tensor, View, Write, alike
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Const, Dotted, Ref, Value
@@ -23,6 +23,7 @@ from inplace_lint.interp.call.containers import acts
 from inplace_lint.interp.call.library_bases import _fill_container, library_base
 from inplace_lint.interp.call.module_containers import run_in_order
 from inplace_lint.interp.call.pending_constructors import construct_all_pending
+from inplace_lint.interp.call.unknown_calls import unknown_call
 from inplace_lint.interp.control import modes, path_condition
 from inplace_lint.interp.frame import Arguments, Frame, text_of
 from inplace_lint.interp.interpreter import Interpreter
@@ -288,7 +289,7 @@ def _container(act: IntrinsicCall) -> Results:
 
 
 def _call_module(act: IntrinsicCall) -> Results:
-    """Run the forward of a library module, as `super().forward(x)` does."""
+    """Run the forward of a library module, as `super().forward(x)` does; an unknown call where the base is unknown."""
     receiver = act.receiver()
     instance = act.state.instance(receiver) if receiver is not None else None
     rest = Arguments(act.arguments.positional[1:], act.arguments.keywords, {}, act.arguments.unknown)
@@ -298,7 +299,8 @@ def _call_module(act: IntrinsicCall) -> Results:
         base = library_base(act.interp, instance.cls)
         if base is not None:
             return act.interp.apply_op(act.frame, act.state, base, rest, act.at, instance=receiver)
-    return [(act.state, act.unknown())]
+    inherited = act.state.symbols.sym((origins.SUPER, act.form.name))
+    return unknown_call(act.interp, act.frame, act.state, inherited, rest, act.at)
 
 
 _INTRINSICS: dict[str, Callable[[IntrinsicCall], Results]] = {

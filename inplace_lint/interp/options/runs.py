@@ -92,20 +92,20 @@ def _run_large(interp: Interpreter, item: Definition, run: _Run, unreached: froz
     Run a class that makes many calls again, on what leads to a write.
 
     That is a side which writes itself, or which constructs something that writes and that was not reached. A run that
-    shows what else is to be passed does not count.
+    shows what else is to be passed does not count, up to as many again.
     """
     found: list[Found] = []
     tried: set[search.Goal] = set()
-    coverage, runs = interp.context.coverage, 0
-    while runs < CHOICES_OF_LARGE:
+    coverage, left = interp.context.coverage, CHOICES_OF_LARGE
+    for _ in range(2 * CHOICES_OF_LARGE):
         choice = search.choice_towards(interp, item, unreached, tried) if unreached else None
         choice = choice or search.choice_of_write(interp, item, tried)
-        if choice is None:
+        if choice is None or left == 0:
             break
         coverage.choice, needed = choice, len(coverage.needed)
         interp.fuel.counters["choices"] += 1
         found.extend(named(interp, item, run(item)))
-        runs += len(coverage.needed) == needed
+        left -= len(coverage.needed) == needed
     coverage.choice = Choice()
     return found
 
