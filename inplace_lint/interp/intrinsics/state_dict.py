@@ -119,10 +119,11 @@ def _check_opaque_module(
     interp: Interpreter, state: State, target: SymId | None, given: Value, site: Site, reads: str
 ) -> None:
     """Report a `state_dict` that is loaded into its own opaque module, or saved, after its parameters were written."""
-    key = state.symbols.key(given) if isinstance(given, Sym) else None
-    if not (isinstance(key, tuple) and key[0] is origins.RESULT and isinstance(key[1], Sym)):
-        return
-    _, function, kept, clock = key
+    match state.symbols.key(given) if isinstance(given, Sym) else None:
+        case (origins.RESULT, Sym() as function, Site() as kept, int(clock)):
+            pass
+        case _:
+            return
     match state.symbols.key(function):
         case (origins.ATTRIBUTE, int(number), "state_dict") if target in {None, number}:
             owner = SymId(number)
