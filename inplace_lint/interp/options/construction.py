@@ -88,10 +88,9 @@ def _on_unknown_values(interp: Interpreter, frame: Frame, spare: State, cls: Cla
             self.head_size = size // heads
     """
     state = spare.fork()
+    given = symbolic_args.of_constructor(interp, state, init.function, {})
     with interp.fuel.scope(paths=1):
-        return interp.construct(frame, state, cls, symbolic_args.of_constructor(interp, state, init.function, {}), 0)[
-            :1
-        ]
+        return interp.construct(frame, state, cls, given, 0)[:1]
 
 
 def _record_refusals(

@@ -98,9 +98,11 @@ def _run_large(interp: Interpreter, item: Definition, run: _Run, unreached: froz
     tried: set[search.Goal] = set()
     coverage, left = interp.context.coverage, CHOICES_OF_LARGE
     for _ in range(2 * CHOICES_OF_LARGE):
+        if left == 0:
+            break
         choice = search.choice_towards(interp, item, unreached, tried) if unreached else None
         choice = choice or search.choice_of_write(interp, item, tried)
-        if choice is None or left == 0:
+        if choice is None:
             break
         coverage.choice, needed = choice, len(coverage.needed)
         interp.fuel.counters["choices"] += 1

@@ -31,6 +31,7 @@ from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.expr import environment
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.options import plainer_arguments
 from inplace_lint.interp.options.coverage import Option
 from inplace_lint.interp.outcome import Raised, Results
 from inplace_lint.interp.pylib import (
@@ -186,12 +187,14 @@ def _getattr(request: Request) -> Results:
 
 def _or_default(request: Request, instance: Instance, name: Const, default: Value, found: Value) -> Value:
     """Return the default for an unknown attribute, as an option where a library may have given an object others."""
-    if not isinstance(found, Sym) or not instance.opaque:
-        return default if isinstance(found, Sym) else found
+    if not isinstance(found, Sym):
+        return found
+    if not instance.opaque:
+        return default
     cls, context = instance.cls, request.interp.context
     if not isinstance(cls, ClassValue) or not isinstance(default, Const) or context.is_module(cls) is not None:
         return found
-    number = request.state.symbols.sym((origins.PARAMETER, cls.name, name.value, cls.slice)).id
+    number = plainer_arguments.option(request.state, cls.slice, cls.name, str(name.value))
     return context.coverage.option(number, Option(str(name.value), default, ""))
 
 
