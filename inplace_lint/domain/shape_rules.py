@@ -53,9 +53,9 @@ def _joined(every: list[Axes | None], rule: ShapeRule, operands: Operands, names
     return (*axes[:place], Axis(sum(whole)), *axes[place + 1 :]) if len(whole) == len(some) else axes
 
 
-def parts(fact: ShapeFact | None, operands: Operands) -> int | None:
+def parts(fact: ShapeFact, operands: Operands) -> int | None:
     """Return how many parts of a size, or of a number, an axis is cut into; None where that is not known."""
-    if fact is None or fact.rule not in {ShapeRule.CUT, ShapeRule.CHUNK} or len(fact.args) < 3:  # noqa: PLR2004
+    if fact.rule not in {ShapeRule.CUT, ShapeRule.CHUNK} or len(fact.args) < 3:  # noqa: PLR2004
         return None
     number, dim = fact.args[1:] if fact.rule is ShapeRule.CHUNK else fact.args[:0:-1]
     axes, given = operands.axes(str(fact.args[0])), operands.numbers(str(number))
