@@ -31,7 +31,7 @@ class Frame(Struct, frozen=True):
     was constructed. `dropped` are the call whose result a statement drops and those that are its receiver. `inside`
     runs the body of a `with` statement for which a generator is a context manager: once, at its `yield`. `handles` is
     the exception that the running handler caught. `outer` are the variables of the calls that are under way outside of
-    this one.
+    this one. `turns` are those of the loops of this function around what runs, multiplied.
     """
 
     env: Ref
@@ -47,6 +47,11 @@ class Frame(Struct, frozen=True):
     inside: Callable[[State, Value], list[State]] | None = None
     handles: Raised | None = None
     outer: tuple[Ref, ...] = ()
+    turns: int = 1
+
+    def looping(self, turns: int) -> Frame:
+        """Return this frame for the body of a loop."""
+        return self if turns <= 1 else replace(self, turns=self.turns * turns)
 
     def dropping(self, calls: tuple[int, ...]) -> Frame:
         """Return this frame for a statement that drops the results of these calls."""

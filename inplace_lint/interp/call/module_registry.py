@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, ClassValue, Const, Dotted, Ref, Sym, Tuple, Value
+from inplace_lint.domain.values import NONE, ClassValue, Const, Dotted, Ref, RefId, Sym, Tuple, Value
 from inplace_lint.interp.call import enums, module_containers
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Arguments
@@ -29,22 +29,30 @@ from inplace_lint.ir import nodes as ir
 _TRAINS = "trainable"
 
 
-def parts(state: State, value: Value, seen: set[int] | None = None) -> Iterator[tuple[str, Ref]]:
+def parts(state: State, value: Value) -> Iterator[tuple[str, Ref]]:
     """List a module and all sub-modules below it, each once, with dotted names."""
-    seen = set() if seen is None else seen
-    instance = state.instance(value)
-    if instance is None or not isinstance(value, Ref) or value.id in seen:
-        return
-    seen.add(value.id)
-    yield "", value
-    for name, child in direct(state, instance):
-        for inner, ref in parts(state, child, seen):
-            yield (f"{name}.{inner}" if inner else name), ref
+    seen: set[RefId] = set()
+    waiting = [("", value)]
+    while waiting:
+        name, part = waiting.pop()
+        instance = state.instance(part)
+        if instance is None or not isinstance(part, Ref) or part.id in seen:
+            continue
+        seen.add(part.id)
+        yield name, part
+        start = f"{name}." if name else ""
+        waiting.extend([(start + inner, child) for inner, child in reversed(direct(state, instance))])
 
 
 def direct(state: State, instance: Instance) -> list[tuple[str, Value]]:
     """List the sub-modules of a module, in the order in which they were set."""
-    found = [(name, value) for name, value in instance.attrs.items() if is_module(state, value)]
+    heap = state.heap
+    found: list[tuple[str, Value]] = []
+    for name, value in instance.attrs.items():
+        if type(value) is Ref:
+            thing = heap.get(value.id)
+            if type(thing) is Instance and "training" in thing.attrs:
+                found.append((name, value))
     if instance.children is not None:
         found.extend(
             pair for pair in module_containers.children(state, instance).pairs if state.instance(pair[1]) is not None
@@ -67,17 +75,26 @@ def is_child(state: State, instance: Instance, name: str, value: Value) -> bool:
 
 def sets_elsewhere(interp: Interpreter, state: State, value: Value) -> bool:
     """Check whether a module or a part of it has a method that sets attributes and that no call of it runs."""
-    run = {"__init__", "__call__", interp.context.default().framework.calls}
-    seen = {id(instance.cls): instance.cls for _, part in parts(state, value) if (instance := state.instance(part))}
-    owners = [owner for cls in seen.values() for owner in interp.context.mro(cls) if isinstance(owner, ClassValue)]
-    return any(
-        method.sets
-        for owner in owners
-        for item in interp.context.module(owner.slice.path).outline.items
-        if item.slice == owner.slice
-        for method in item.methods
-        if method.member not in run
-    )
+    classes = {id(instance.cls): instance.cls for _, part in parts(state, value) if (instance := state.instance(part))}
+    return any(isinstance(cls, ClassValue) and _sets_elsewhere(interp, cls) for cls in classes.values())
+
+
+def _sets_elsewhere(interp: Interpreter, cls: ClassValue) -> bool:
+    """Check the same for the methods of a class and its bases, once for each class."""
+    known = interp.context.resetting.get(id(cls))
+    if known is None:
+        run = {"__init__", "__call__", interp.context.default().framework.calls}
+        sets = any(
+            method.sets
+            for owner in interp.context.mro(cls)
+            if isinstance(owner, ClassValue)
+            for item in interp.context.module(owner.slice.path).outline.items
+            if item.slice == owner.slice
+            for method in item.methods
+            if method.member not in run
+        )
+        known = interp.context.resetting[id(cls)] = (cls, sets)
+    return known[1]
 
 
 def leaves(state: State, value: Value, *, param: bool) -> Sequence[tuple[str, Ref]]:
@@ -233,6 +250,8 @@ def _apply(act: IntrinsicCall) -> Results:
     function = act.positional(1)
     going = [act.state]
     for _, ref in reversed(list(parts(act.state, act.positional(0)))):
+        if act.interp.fuel.is_used_up:  # no call is followed any more
+            break
         going = [
             after
             for path in going

@@ -16,7 +16,7 @@ from inplace_lint.domain.values import NONE, Builtin, ClassValue, Const, Ref, Sy
 from inplace_lint.interp.call import data_loaders, enums, module_containers
 from inplace_lint.interp.expr import subscripts
 from inplace_lint.interp.frame import Arguments, Frame
-from inplace_lint.interp.fuel import EXACT_TURNS, EXACT_TURNS_IN_CONSTRUCTOR, UNKNOWN_TURNS
+from inplace_lint.interp.fuel import EXACT_TURNS, EXACT_TURNS_IN_CONSTRUCTOR, NESTED_TURNS, UNKNOWN_TURNS
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Items, taken
 from inplace_lint.interp.transfer import materialise, recording, shapes
@@ -78,7 +78,7 @@ def turns(
         found = Items(short, found.exact, len(found.items) - len(short))
     constructing = frame.closure is not None and frame.closure.function.qualname.rpartition(".")[2] == "__init__"
     most = EXACT_TURNS_IN_CONSTRUCTOR if constructing or _no_tensors(state, found) else EXACT_TURNS
-    if found.exact and len(found.items) <= most:
+    if found.exact and len(found.items) <= max(EXACT_TURNS, min(most, NESTED_TURNS // frame.turns)):
         return found
     if found.items:
         return Items(_that_matter(state, found.items, EXACT_TURNS), exact=False)

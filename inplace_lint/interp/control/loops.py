@@ -23,6 +23,7 @@ def run_for(interp: Interpreter, frame: Frame, state: State, node: ir.For) -> Ou
         going = [after]
         prefers = interp.fuel.prefers
         since, made = after.clock, after.next_id
+        inner = frame.looping(len(items.items))
         after.clock += lazy  # what the first turn keeps is later than what the generator did
         for turn, item in enumerate(items.items, 1):
             # The last turn of a training goes another way than those before: what they kept meets what it writes.
@@ -32,7 +33,7 @@ def run_for(interp: Interpreter, frame: Frame, state: State, node: ir.For) -> Ou
                 for path in going:
                     interp.listeners.turn(frame, path, node.target)
                 had, gone = len(ended), len(outcomes)
-                going = _turn(interp, frame, going, node.body, ended, outcomes)
+                going = _turn(interp, inner, going, node.body, ended, outcomes)
             for left in (*ended[had:], *(outcome.state for outcome in outcomes[gone:])) if lazy else ():
                 generators.leave_early(left, turn, len(items.items), began, since)
             for path in going if lazy else ():

@@ -234,7 +234,7 @@ def _comprehension(interp: Interpreter, frame: Frame, state: State, expr: ir.Com
     env = state.new(Names({}, {}, frame.env))
     state.set_trait(traits.COMPREHENSION, env.id, True)
     around = (frame.caller, frame.closure, frame.receiver, frame.passed, frame.stack)
-    inner = Frame(env, frame.module, frame.slice, *around, outer=(*frame.outer, frame.env))
+    inner = Frame(env, frame.module, frame.slice, *around, outer=(*frame.outer, frame.env), turns=frame.turns)
     done = _clauses(interp, inner, [(state, (), True)], expr, 0)
     for after, pairs, _ in done:
         for _, value in pairs:
@@ -262,8 +262,9 @@ def _clauses(interp: Interpreter, frame: Frame, partial: Collected, expr: ir.Com
             # Two axes of a shape may be no feasible path: what is made of them needs as many as the tensor has.
             whole = turns.exact and not turns.left_out and not _is_shape(after, iterable)
             going: Collected = [(after, pairs, exact and whole)]
+            within = frame.looping(len(turns.items))
             for item in turns.items:
-                going = _turn(interp, frame, going, expr, depth, item)
+                going = _turn(interp, within, going, expr, depth, item)
             done.extend(going)
     return done[: interp.fuel.width]
 
