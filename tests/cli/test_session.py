@@ -81,6 +81,33 @@ def test_counters_and_seconds_add_up_over_files(plan, buggy):
     assert {"outline", "lower", "interpret", "judge", "suppress"} <= set(both.seconds)
 
 
+@pytest.mark.parametrize("side", [7, 8])
+def test_a_table_that_nested_loops_fill_does_not_use_up_the_steps_of_a_class(plan, side):
+    program = f"""
+import torch
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        points = [(i, j) for i in range({side}) for j in range({side})]
+        offsets, index = {{}}, []
+        for first in points:
+            for second in points:
+                offset = (abs(first[0] - second[0]), abs(first[1] - second[1]))
+                if offset not in offsets:
+                    offsets[offset] = len(offsets)
+                index.append(offsets[offset])
+        self.register_buffer("index", torch.tensor(index))
+        self.linear = torch.nn.Linear(8, 8)
+    def forward(self, x):
+        y = self.linear(x).exp()
+        y.add_(1)
+        return y
+"""
+    outcome = session.check_all([Task("a.py", program.encode())], plan, session.Outcome())
+    assert [finding.code for finding in outcome.findings] == ["IPL101"]
+    assert outcome.counters["roots_cut_by_steps"] == 0
+
+
 def test_findings_are_in_the_order_of_paths_and_places(plan, buggy):
     twice = buggy + "z = x.exp()\nz.add_(1)\nz.sum().backward()\n"
     tasks = [Task("b.py", twice.encode()), Task("a.py", buggy.encode())]
