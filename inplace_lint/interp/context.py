@@ -71,14 +71,14 @@ class Context(Struct):
     `declared` are the names of the program, by file, of which the project has a fact, with its op: that counts, and not
     their code. `operators` is what calls of operators do that the program registers, besides running their bodies;
     `registers` are the top-level items that register some, with their files, once that is known.
-    `running` are the names whose statements are being run, `under_way` the statements that the script runs in order, and
-    `coverage` the sides of conditions that paths took. `constructed` are the arguments on which the program constructs
-    each class, `orders` and `fields` its method resolution order and the fields of a dataclass, `resetting` whether a
-    method of it that no call of its objects runs sets attributes, `exchanged` the names of methods that classes were
-    given anew, and `bound` the variables of modules that the current entry point has read, `passing` the calls in
-    constructors by the variables that they are given, `shown` the classes of arguments that uses show. `observed` is how
-    entry points call functions. `effects` is what the file may write, once that is known; `ran` is what each entry point
-    did; `part` are those to run after an edit, None for all. The `observer` is called before each statement.
+    `running` are the names whose statements are being run, `under_way` the statements that the script runs in order,
+    and `coverage` the sides of conditions that paths took. `constructed` are the arguments on which the program
+    constructs each class, `orders` and `fields` its method resolution order and the fields of a dataclass,
+    `resetting` whether a method of it that no call of its objects runs sets attributes, `exchanged` the names of
+    methods that classes were given anew, and `bound` the variables of modules that the current entry point has read,
+    `passing` the calls in constructors by the variables that they are given, `shown` the classes of arguments that
+    uses show. `observed` is how entry points call functions. `effects` is what the file may write, once that is
+    known; `ran` is what each entry point did; `part` are those to run after an edit, None for all. The `observer` is called before each statement.
     """
 
     main: Module

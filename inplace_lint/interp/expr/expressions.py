@@ -261,8 +261,7 @@ def _clauses(interp: Interpreter, frame: Frame, partial: Collected, expr: ir.Com
             turns = interp.turns(frame, after, iterable, clause.iter, expr.at)
             # Two axes of a shape may be no feasible path: what is made of them needs as many as the tensor has.
             whole = turns.exact and not turns.left_out and not _is_shape(after, iterable)
-            going: Collected = [(after, pairs, exact and whole)]
-            within = frame.looping(len(turns.items))
+            within, going = frame.looping(len(turns.items)), [(after, pairs, exact and whole)]
             for item in turns.items:
                 going = _turn(interp, within, going, expr, depth, item)
             done.extend(going)
