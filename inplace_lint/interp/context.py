@@ -78,7 +78,8 @@ class Context(Struct):
     methods that classes were given anew, and `bound` the variables of modules that the current entry point has read,
     `passing` the calls in constructors by the variables that they are given, `shown` the classes of arguments that
     uses show. `observed` is how entry points call functions. `effects` is what the file may write, once that is
-    known; `ran` is what each entry point did; `part` are those to run after an edit, None for all. The `observer` is called before each statement.
+    known; `ran` is what each entry point did; `part` are those to run after an edit, None for all. The `observer` is
+    called before each statement.
     """
 
     main: Module
