@@ -197,6 +197,8 @@ def _of_tensor(
     framework = facts.framework
     if name == framework.requires_grad:
         return [(state, path_condition.requires_grad(state, value, framework.negated))]
+    if tensor.param and name == framework.trainable:
+        return [(state, path_condition.requires_grad(state, value, negated=False))]
     if name == "is_leaf" and tensor.leaf is not None:
         return [(state, Const(tensor.leaf))]
     if name == "grad":

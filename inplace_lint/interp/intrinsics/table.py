@@ -131,9 +131,10 @@ def set_tensor_attribute(
 ) -> list[State]:
     """Run `tensor.name = value`."""
     framework = (interp.context.facts.get(tensor.framework) or interp.context.default()).framework
-    if name == framework.requires_grad:
-        side = _frozen(interp, frame, state, value, framework.negated, at)
-        asked = None if side is None else side is not framework.negated
+    if name == framework.requires_grad or (tensor.param and name == framework.trainable):
+        negated = framework.negated and name == framework.requires_grad
+        side = _frozen(interp, frame, state, value, negated, at)
+        asked = None if side is None else side is not negated
         if tensor.nodes and asked is False and "flag" not in framework.says:
             # Where the framework does not refuse that for a result, later ops do not lead to what it was computed from.
             state.put(ref, replace(tensor, rg=False, why=""))
