@@ -24,8 +24,8 @@ def set_(
     ref = state.ref(receiver)
     if ref is None and isinstance(receiver, Sym):
         framework = interp.context.default().framework
-        asks = name == framework.requires_grad
-        is_parameter = name in {"data", framework.trainable} and opaque_modules.is_parameter(state, receiver)
+        asks = name == framework.requires_grad or framework.flags.get(name) is False
+        is_parameter = (name == "data" or name in framework.flags) and opaque_modules.is_parameter(state, receiver)
         ref = materialise.materialise(interp, state, receiver) if asks or is_parameter else None
     thing = state.object(ref) if ref is not None else None
     value = closures.written(value, frame, at)  # findings show where a flag that decides on a write was set
