@@ -133,6 +133,10 @@ def _bags() -> list[tuple[Part, Part]]:
     ]
 
 
+def _decoder(**options: bool) -> Part:
+    return lambda: ((torch.nn.TransformerDecoderLayer(4, 2, 8, **options), 1), {})
+
+
 MODULES: dict[str, list[tuple[Part, Part]]] = {
     "AlphaDropout": _dropouts(3, 4),
     "ChannelShuffle": [(_made(2), _on((1, 4, 2, 2)))],
@@ -161,6 +165,10 @@ MODULES: dict[str, list[tuple[Part, Part]]] = {
     "PixelUnshuffle": [(_made(2), _on((1, 4, 2, 2))), (_made(2), _on((4, 2, 2)))],
     "RReLU": [(_made(), _on((3, 4)))],
     "Transformer": [(_made(4, 2, 1, 1, 8), _on((5, 2, 4), (5, 2, 4)))],
+    "TransformerDecoder": [
+        (_decoder(batch_first=first, norm_first=norm), _on((5, 2, 4), (5, 2, 4)))
+        for first, norm in ((False, False), (True, False), (False, True))
+    ],
     "TripletMarginLoss": [(_made(), _on((3, 4), (3, 4), (3, 4)))],
     "TripletMarginWithDistanceLoss": [(_made(), _on((3, 4), (3, 4), (3, 4)))],
     "Unflatten": [(_made(1, (2, 2)), _on((3, 4))), (_made(1, (2, 2)), _on((3, 4, 2)))],

@@ -30,6 +30,7 @@ from generators.torch_facts.probe import Call, Observation
 from generators.torch_facts.samples import turned
 
 ENOUGH = 14
+_FUNCTIONS = "torch.nn.functional."
 _PLAIN = inspect.Parameter.POSITIONAL_OR_KEYWORD
 State = tuple[dict[str, object], dict[str, torch.Tensor]]
 
@@ -104,7 +105,9 @@ def _entry(name: str, cls: type[torch.nn.Module], undecided: list[str]) -> Row |
     params = {f"self.{key}" for key, value in state.items() if value.get("param")}
     grads = _grads(seen, params)
     if grads is not None:
-        row["grads"] = grads
+        row["grads"] = grads and grads + [
+            f"self.{key}" for key, part in inner.items() if not part["is"].startswith(_FUNCTIONS)
+        ]
     names.append("train")
     row |= build.effects(row["op"], forward, seen, names, undecided)
     row["source"] = "probe"
@@ -278,7 +281,7 @@ def _inner(name: str, cls: type[torch.nn.Module], init: Form) -> dict[str, Row]:
     for entry in inspect.signature(cls.__init__).parameters.values():
         function = getattr(torch.nn.functional, getattr(entry.default, "__name__", ""), None)
         if function is not None and function is entry.default:
-            parts[entry.name] = {"is": f"torch.nn.functional.{function.__name__}"}
+            parts[entry.name] = {"is": f"{_FUNCTIONS}{function.__name__}"}
     return parts
 
 

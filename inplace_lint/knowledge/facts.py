@@ -35,8 +35,9 @@ class Framework(Struct, frozen=True):
 
     `augmented` maps a binary token to the method that `x op= y` calls, or is without it where the statement rebinds;
     `binary` and `reflected` likewise. `requires_grad` is the attribute that says it, `negated` when it says the
-    opposite. `canonical` maps module prefixes to the public homes of what they hold, in the order in which these are
-    tried, `kin` classes of libraries to the one of the framework, or of Python, that they derive from or behave like.
+    opposite, `flags` are others that say it, each with whether only parameters have it. `canonical` maps module
+    prefixes to the public homes of what they hold, in the order in which these are tried, `kin` classes of libraries
+    to the one of the framework, or of Python, that they derive from or behave like.
     `calls` is the method that runs when a module is called.
     `attributes` are the tensor attributes that are not methods. `autocast` are the ops whose operands autocast replaces
     by copies; outside of it these refuse operands of different dtypes. `default_dtype` is that of new floating tensors.
@@ -134,6 +135,7 @@ class Framework(Struct, frozen=True):
     enabling: frozenset[str] = frozenset()
     masks: frozenset[str] = frozenset()
     keeps_parameters: bool = False
+    flags: Mapping[str, bool] = {}
     copies_gaps: bool = False
     fields: Mapping[str, int] = field(default_factory=dict)
     datasets: frozenset[str] = frozenset()
@@ -368,6 +370,7 @@ def _framework_schema(version: str | None) -> Schema:
         "frozenset[str]": lambda value: frozenset(each(text)(value)),
         "Mapping[str, str]": table(text),
         "Mapping[str, int]": table(number),
+        "Mapping[str, bool]": table(flag),
         "Mapping[str, tuple[str, ...]]": table(each(text), "message of a framework", MESSAGES),
     }
     readers: dict[str, Reader] = {

@@ -55,13 +55,15 @@ class StatePart(Struct, frozen=True):
     A parameter (`param`) or buffer of a module, present under `condition`; a `made` part is a module or function.
 
     Its `dtype` is that which the module is made with, where that is `SAME`. A module is constructed with `given`
-    arguments, each that of the outer constructor which is named.
+    arguments, each that of the outer constructor which is named. The argument `options` says whether a parameter is
+    trained; there is none where it is False.
     """
 
     name: str
     param: bool = False
     made: str = ""
     given: tuple[tuple[str, str], ...] = ()
+    options: str = ""
     condition: Guard | None = None
     dtype: PartDType = PartDType.SAME
     shape: ShapeFact | None = None
@@ -172,6 +174,14 @@ class Op(Struct, frozen=True):
     steps: tuple[Step, ...] = ()
     versions: str = ""
 
+    @property
+    def weights(self) -> tuple[str, ...]:
+        """The parameters and parts of a module; of one without such, what its constructor was given."""
+        if self.init is None:
+            return ()
+        parts = tuple([f"self.{part.name}" for part in self.state if part.param or part.made])
+        return parts or tuple([f"self.{argument.name}" for argument in self.init])
+
 
 def is_named(row: object) -> bool:
     """Return whether an entry has an op, and spellings of it that are texts."""
@@ -281,6 +291,7 @@ _PART = Schema(
         "buffer": ("", flag),
         "is": ("made", text),
         "with": ("given", lambda value: tuple(table(text)(value).items())),
+        "options": ("options", text),
         "if": _IF,
         "dtype": ("dtype", word(PartDType, "dtype of a part")),
         "shape": _SHAPE,

@@ -10,6 +10,7 @@ from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor, dict_of
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Builtin, ClassValue, Const, Dotted, Ref, Tuple, Value, may_be_key
+from inplace_lint.interp.call import module_registry
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import optimizers
@@ -50,12 +51,14 @@ def fill(interp: Interpreter, state: State, ref: Ref, name: str, arguments: Argu
         kind = dtypes.named(Const(part.dtype)) or dtype
         if part.made:
             _set_part(interp, state, attrs, part, values)
-        elif holds(part.condition, environment) is False:
+        elif holds(part.condition, environment) is False or values.get(part.options) == Const(value=False):
             attrs[part.name] = Const(None)
         else:
+            trains = part.param and module_registry.trains(state, values.get(part.options, NONE))
             tensor = Tensor(
                 state.new_storage(),
-                rg=part.param,
+                rg=trains,
+                why="" if trains is not None else "a parameter requires grad",
                 leaf=True,
                 dtype=kind.kind,
                 exact=kind.exact,

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, ClassValue, Const, Dotted, Ref, RefId, Sym, Tuple, Value
+from inplace_lint.domain.values import NONE, ClassValue, Const, Dotted, Ref, RefId, Sym, Three, Tuple, Value
 from inplace_lint.interp.call import enums, module_containers
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Arguments
@@ -218,11 +218,9 @@ def _new_parameter(act: IntrinsicCall) -> Results:
     options = act.value("attr")
     if options == Const(value=False):
         return [(state, NONE)]
-    made = state.instance(options)
-    trains = None if made is None else path_condition.truth(state, made.attrs.get(_TRAINS, Const(value=True)))
     tensor = Tensor(
         storage=state.new_storage(),
-        rg=True if made is None else trains,
+        rg=trains(state, options),
         leaf=True,
         dtype="float",
         contiguous=True,
@@ -230,6 +228,12 @@ def _new_parameter(act: IntrinsicCall) -> Results:
         framework=act.interp.context.default().framework.name,
     )
     return [(state, state.new(tensor))]
+
+
+def trains(state: State, options: Value) -> Three:
+    """Return whether a parameter with these options is trained; any that are unknown leave it trained."""
+    made = state.instance(options)
+    return True if made is None else path_condition.truth(state, made.attrs.get(_TRAINS, Const(value=True)))
 
 
 def _parameter_options(act: IntrinsicCall) -> Results:

@@ -93,6 +93,11 @@ def turns(
     return Items(tuple(_unknown_item(frame, state, value, turn) for turn in range(UNKNOWN_TURNS)), exact=loops)
 
 
+def are_first(value: Value, found: Items) -> bool:
+    """Check whether turns are the first rows of `enumerate(x)` or `zip(x, y)`, or of parts whose number is unknown."""
+    return type(value) is Tuple and not value.exact and found.items == value.items
+
+
 def _that_matter(state: State, items: tuple[Value, ...], most: int) -> tuple[Value, ...]:
     """
     Return so many of the items, in order: the first of each dtype, then those that backward needs.
@@ -193,7 +198,8 @@ def unpack(
     found = items_of(interp, frame, state, value, expr, at)
     if len(found.items) == count or (starred and len(found.items) >= count and found.exact):
         return found.items
-    if found.items and not found.exact:
+    # A list that is too short was made in turns of a loop over something unknown, which then has more of them.
+    if found.items and (not found.exact or len(found.items) < count):
         return recording.more_like(state, found.items, count + starred)
     if not starred:
         shapes.learn(state, value, count)

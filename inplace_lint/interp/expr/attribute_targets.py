@@ -23,8 +23,9 @@ def set_(
     """Run `receiver.name = value`."""
     ref = state.ref(receiver)
     if ref is None and isinstance(receiver, Sym):
-        asks = name == interp.context.default().framework.requires_grad
-        is_parameter = name == "data" and opaque_modules.is_parameter(state, receiver)
+        framework = interp.context.default().framework
+        asks = name == framework.requires_grad or framework.flags.get(name) is False
+        is_parameter = (name == "data" or name in framework.flags) and opaque_modules.is_parameter(state, receiver)
         ref = materialise.materialise(interp, state, receiver) if asks or is_parameter else None
     thing = state.object(ref) if ref is not None else None
     value = closures.written(value, frame, at)  # findings show where a flag that decides on a write was set

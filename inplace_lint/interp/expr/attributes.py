@@ -43,7 +43,7 @@ from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import kernels, opaque_modules
 from inplace_lint.interp.outcome import Raised, Results
 from inplace_lint.interp.pylib import constant_folding, dataclass_fields, releases
-from inplace_lint.interp.transfer import dtypes, materialise
+from inplace_lint.interp.transfer import dtypes, materialise, no_gradient
 
 _OF_OBJECT = frozenset({"__init__", "__getattribute__", "__setattr__"})
 _OF_CLASSES = {"__call__": "type.__call__", "__new__": "object.__new__"}
@@ -143,8 +143,8 @@ def _of_unknown(interp: Interpreter, frame: Frame, state: State, value: Sym, nam
     if known is not None:
         return [(state, known)]
     framework = interp.context.default().framework
-    if name == framework.requires_grad and value.kind not in NOT_TENSORS:
-        return [(state, path_condition.requires_grad(state, value, framework.negated))]
+    if value.kind not in NOT_TENSORS and (negated := no_gradient.flag_of(framework, name)) is not None:
+        return [(state, path_condition.requires_grad(state, value, negated))]
     facts = materialise.framework_of(interp, state, value)
     if facts is None and value.kind not in NOT_TENSORS and name not in _AMBIGUOUS:
         default = interp.context.default()
@@ -195,8 +195,8 @@ def _of_tensor(
 ) -> Results:
     facts = interp.context.facts.get(tensor.framework) or interp.context.default()
     framework = facts.framework
-    if name == framework.requires_grad:
-        return [(state, path_condition.requires_grad(state, value, framework.negated))]
+    if (negated := no_gradient.flag_of(framework, name, param=tensor.param)) is not None:
+        return [(state, path_condition.requires_grad(state, value, negated))]
     if name == "is_leaf" and tensor.leaf is not None:
         return [(state, Const(tensor.leaf))]
     if name == "grad":

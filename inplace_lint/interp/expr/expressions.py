@@ -15,19 +15,9 @@ from inplace_lint.core.span import Place
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, ListObject, Names, dict_of
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import (
-    NONE,
-    Closure,
-    Const,
-    Ref,
-    SliceValue,
-    Sym,
-    Tuple,
-    Value,
-    are_distinct,
-)
+from inplace_lint.domain.values import NONE, Closure, Const, Ref, SliceValue, Sym, Three, Tuple, Value, are_distinct
 from inplace_lint.interp.call import calls, closures
-from inplace_lint.interp.control import generators, path_condition
+from inplace_lint.interp.control import generators, iteration, path_condition
 from inplace_lint.interp.expr import comparisons, environment, operators, private_names
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.interpreter import Interpreter
@@ -242,7 +232,8 @@ def _comprehension(interp: Interpreter, frame: Frame, state: State, expr: ir.Com
     return [(after, _collected(after, expr.kind, pairs, exact)) for after, pairs, exact in done]
 
 
-Collected = list[tuple[State, tuple[tuple[Value, Value], ...], bool]]
+# The last: whether these are all values. None: on a feasible path they are, as in a loop, where all are tensors.
+Collected = list[tuple[State, tuple[tuple[Value, Value], ...], Three]]
 
 
 def _clauses(interp: Interpreter, frame: Frame, partial: Collected, expr: ir.Comprehension, depth: int) -> Collected:
@@ -261,7 +252,9 @@ def _clauses(interp: Interpreter, frame: Frame, partial: Collected, expr: ir.Com
             turns = interp.turns(frame, after, iterable, clause.iter, expr.at)
             # Two axes of a shape may be no feasible path: what is made of them needs as many as the tensor has.
             whole = turns.exact and not turns.left_out and not _is_shape(after, iterable)
-            within, going = frame.looping(len(turns.items)), [(after, pairs, exact and whole)]
+            first = None if exact is not False and iteration.are_first(iterable, turns) else False
+            going: Collected = [(after, pairs, exact if whole else first)]
+            within = frame.looping(len(turns.items))
             for item in turns.items:
                 going = _turn(interp, within, going, expr, depth, item)
             done.extend(going)
@@ -298,7 +291,8 @@ def _turn(
     return kept[: interp.fuel.width]
 
 
-def _collected(state: State, kind: str, pairs: tuple[tuple[Value, Value], ...], exact: bool) -> Value:
+def _collected(state: State, kind: str, pairs: tuple[tuple[Value, Value], ...], exact: Three) -> Value:
+    exact = all(state.tensor(value) is not None for _, value in pairs) if exact is None else exact
     if kind == "dict":
         return state.new(dict_of(pairs, exact=exact and len(dict(pairs)) == len(pairs)))
     return _display(state, "set" if kind == "set" else "list", tuple(value for _, value in pairs), exact)

@@ -32,8 +32,11 @@ class IntrinsicCall(Struct):
         return self.values.get(name, NONE)
 
     def positional(self, index: int) -> Value:
-        """Return an argument by position; Python's None if it was not passed."""
-        return self.arguments.positional[index] if index < len(self.arguments.positional) else NONE
+        """Return an argument by position, also one that is passed by its name; Python's None if it was not passed."""
+        if index < len(self.arguments.positional):
+            return self.arguments.positional[index]
+        named = self.arguments.named(self.form.args[index].name) if index < len(self.form.args) else None
+        return NONE if named is None else named
 
     def receiver(self) -> Ref | None:
         """Return the object that the method was called on."""

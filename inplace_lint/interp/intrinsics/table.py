@@ -41,7 +41,7 @@ from inplace_lint.interp.intrinsics import (
 )
 from inplace_lint.interp.intrinsics.call import IntrinsicCall
 from inplace_lint.interp.outcome import Results
-from inplace_lint.interp.transfer import materialise
+from inplace_lint.interp.transfer import materialise, no_gradient
 from inplace_lint.interp.transfer.binding import bind, default_values
 from inplace_lint.knowledge.op import Op
 
@@ -131,9 +131,10 @@ def set_tensor_attribute(
 ) -> list[State]:
     """Run `tensor.name = value`."""
     framework = (interp.context.facts.get(tensor.framework) or interp.context.default()).framework
-    if name == framework.requires_grad:
-        side = _frozen(interp, frame, state, value, framework.negated, at)
-        asked = None if side is None else side is not framework.negated
+    negated = no_gradient.flag_of(framework, name, param=tensor.param)
+    if negated is not None:
+        side = _frozen(interp, frame, state, value, negated, at)
+        asked = None if side is None else side is not negated
         if tensor.nodes and asked is False and "flag" not in framework.says:
             # Where the framework does not refuse that for a result, later ops do not lead to what it was computed from.
             state.put(ref, replace(tensor, rg=False, why=""))

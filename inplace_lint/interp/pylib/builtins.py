@@ -27,7 +27,7 @@ from inplace_lint.domain.values import (
     are_distinct,
 )
 from inplace_lint.interp.call import instances
-from inplace_lint.interp.control import path_condition
+from inplace_lint.interp.control import iteration, path_condition
 from inplace_lint.interp.expr import environment
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
@@ -131,7 +131,9 @@ def _list(request: Request) -> Results:
     kind = "set" if request.function.name in {"set", "frozenset"} else "list"
     items = tuple(dict.fromkeys(found.items)) if kind == "set" else found.items
     known = kind != "set" or are_distinct(items)
-    return [(request.state, request.state.new(ListObject(items, found.exact and known, kind)))]
+    tensors = all(request.state.tensor(item) is not None for item in items)
+    exact = found.exact or (tensors and value is not None and iteration.are_first(value, found))
+    return [(request.state, request.state.new(ListObject(items, exact and known, kind)))]
 
 
 def _next(request: Request) -> Results:

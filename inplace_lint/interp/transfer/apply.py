@@ -354,10 +354,10 @@ def _differentiable(call: Call) -> list[tuple[Ref, Tensor]]:
     binding = call.binding
     names = binding.op.grads
     if names is None:
-        names = (*binding.values, *(f"self.{part.name}" for part in binding.op.state if part.param))
+        names = (*binding.values, *binding.op.weights)
     found: dict[Ref, Tensor] = {}
     for name in names:
-        found.update(binding.tensors(name))
+        found.update(binding.tensors(name) or recording.weights(binding, name))
     return list(lazy_view_history.catch_up(call, found).items())
 
 

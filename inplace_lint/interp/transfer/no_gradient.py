@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING
 from inplace_lint.core.assumption import Assumption
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import View
-from inplace_lint.domain.values import Const, Sym, SymId, Tuple, Value
+from inplace_lint.domain.values import Const, Sym, SymId, Three, Tuple, Value
 from inplace_lint.knowledge.guard import atoms, holds
 from inplace_lint.knowledge.words import Result
 
 if TYPE_CHECKING:
     from inplace_lint.domain.state import State
     from inplace_lint.interp.transfer.op_call import Call
+    from inplace_lint.knowledge.facts import Framework
     from inplace_lint.knowledge.op import Op
 
 _SHARING = frozenset({Result.VIEW, Result.SELF, Result.MAYBE, Result.LIST, Result.VALUE})
@@ -120,3 +121,11 @@ def computes_of_array(call: Call) -> bool:
     if _SHARING & {fact.kind for fact in op.returns}:
         return False
     return not any(fact.condition is None or holds(fact.condition, call.binding) for fact in op.writes)
+
+
+def flag_of(framework: Framework, name: str, *, param: bool = False) -> Three:
+    """Return whether an attribute says that a tensor requires no grad, False if that it does; None for any other."""
+    if name == framework.requires_grad:
+        return framework.negated
+    only = framework.flags.get(name)
+    return None if only is None or (only and not param) else False

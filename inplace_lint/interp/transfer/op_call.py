@@ -78,7 +78,7 @@ def refusal(call: Call) -> Raised | None:
     A product of matrices ends the path anywhere: `return torch.empty(0)` is no path to what follows one.
     """
     returns, waiting = call.binding.op.returns, call.interp.fuel.lacks
-    fact = returns[-1].shape if returns else None
+    fact = returns[0].shape if len(returns) == 1 else shapes.result_of(call.binding)
     product = fact is not None and fact.rule is ShapeRule.MATMUL
     if not product and not waiting:
         return None

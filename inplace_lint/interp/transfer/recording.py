@@ -9,10 +9,11 @@ from msgspec.structs import replace
 from inplace_lint.core.assumption import Assumption, assumption
 from inplace_lint.core.event import Touch
 from inplace_lint.domain import traits
-from inplace_lint.domain.heap import Node, Save, Tensor
+from inplace_lint.domain.heap import DictObject, Instance, ListObject, Node, Save, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.tape import doubts_of, leaves_of, nodes_of
 from inplace_lint.domain.values import NOT_TENSORS, NodeId, Ref, Sym, Three, Tuple, Value
+from inplace_lint.interp.transfer.binding import Binding
 from inplace_lint.interp.transfer.op_call import Call
 from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.guard import Guard, atoms, holds
@@ -33,6 +34,26 @@ def rg_of(call: Call) -> Three:
     whys = [tensor.why for _, tensor in call.grads if tensor.rg is None]
     found = [why for why in whys if type(why) is Assumption and (traits.REQUIRES_GRAD, why.of) in known]
     return True if found else None
+
+
+def weights(binding: Binding, name: str) -> dict[Ref, Tensor]:
+    """Return the parameters of a module that the called one consists of (`self.encoder_layer`), and of all below it."""
+    found: dict[Ref, Tensor] = {}
+    if not name.startswith("self.") or type(value := binding.value(name)) is not Ref:
+        return found
+    state, pending, seen = binding.state, [value], set[Ref]()
+    while pending:
+        ref = pending.pop()
+        thing = None if ref in seen else state.object(ref)
+        seen.add(ref)
+        if isinstance(thing, Tensor) and thing.param:
+            found[ref] = thing
+        elif isinstance(thing, Instance):
+            pending.extend(part for part in (*thing.attrs.values(), thing.children) if type(part) is Ref)
+        elif isinstance(thing, ListObject | DictObject):
+            parts = thing.items.values() if isinstance(thing, DictObject) else thing.items
+            pending.extend(part for part in parts if type(part) is Ref)
+    return found
 
 
 def save_of(

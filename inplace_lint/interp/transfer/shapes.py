@@ -19,6 +19,7 @@ from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, NOT_TENSORS, Const, Ref, SliceValue, Sym, SymId, Three, Tuple, Value
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.transfer.index import is_row, takes_one
+from inplace_lint.knowledge.guard import holds
 from inplace_lint.knowledge.op import Op
 from inplace_lint.knowledge.shape_fact import ShapeFact
 from inplace_lint.knowledge.words import ShapeRule, ValueKind
@@ -187,10 +188,19 @@ def parts(binding: Binding, fact: ShapeFact | None) -> int | None:
 
 def refused(binding: Binding) -> bool:
     """Check whether the arguments of a call certainly do not fit each other: `torch.rand(3) + torch.rand(4)`."""
-    returns, operands = binding.op.returns, CallOperands(binding)
-    fact = returns[-1].shape if returns else None
+    fact = result_of(binding)
     check = None if fact is None else _REFUSED.get(fact.rule)
-    return fact is not None and check is not None and check(operands, [str(name) for name in fact.args])
+    return fact is not None and check is not None and check(CallOperands(binding), [str(name) for name in fact.args])
+
+
+def result_of(binding: Binding) -> ShapeFact | None:
+    """Return the shape of what a call returns, where it is known which of the alternatives that is."""
+    returns = binding.op.returns
+    if len(returns) <= 1:
+        return returns[0].shape if returns else None
+    sides = ((holds(one.condition, binding), one.shape) for one in returns)
+    side, found = next((pair for pair in sides if pair[0] is not False), (None, None))
+    return found if side else None
 
 
 def is_indexed(op: Op) -> bool:
