@@ -92,7 +92,7 @@ class Trainers:
         if given.function and "." not in given.function and self._evaluation.is_searched(given.path):
             return False  # a function that is looked up by its name: not all its calls are seen
         part = given.path, given.function, given.param
-        if self._parameters.is_left_out(part):
+        if self._parameters.is_left_out(part) or self._parameters.trains_itself(part):
             return True
         return self._parameters.is_data(part) or all(self._parameters.is_data(part, key) for key in given.keys)
 

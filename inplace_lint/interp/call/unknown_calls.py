@@ -77,7 +77,11 @@ def _text(state: State, function: Value, arguments: Arguments) -> Sym | None:
 
 
 def _note_given(interp: Interpreter, state: State, function: Value, arguments: Arguments, result: Sym) -> None:
-    """Record the one module that an unknown call was given, the tensors that its result may have, and its axes."""
+    """
+    Record the one module that an unknown call was given, the tensors that its result may have, and its axes.
+
+    A class of layers that is given their sizes first applies an activation to what these return.
+    """
     says = interp.context.default().framework.axes.get(function.name) if isinstance(function, Dotted) else None
     if says is not None:
         index.note_axes(state, says, arguments, result)
@@ -87,7 +91,7 @@ def _note_given(interp: Interpreter, state: State, function: Value, arguments: A
     modules = [
         value for value in arguments.values if isinstance(value, Ref) and module_registry.is_module(state, value)
     ]
-    if len(modules) == 1:
+    if len(modules) == 1 and modules[0] == arguments.values[0]:
         state.set_trait(traits.WRAPS, result.id, modules[0])
 
 

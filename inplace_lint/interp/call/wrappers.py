@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Const, Dotted, Ref, Tuple, Value
+from inplace_lint.domain.values import NONE, Const, Dotted, Tuple, Value
 from inplace_lint.interp.call import module_registry
 from inplace_lint.interp.frame import Arguments
 from inplace_lint.interp.intrinsics.call import IntrinsicCall
@@ -23,10 +23,10 @@ _CONFIGURES = "configure_optimizers"
 
 
 def _call_part(act: IntrinsicCall) -> Results:
-    """Call the module that a wrapper contains: the first of its attributes that is an object."""
+    """Call the module that a wrapper contains: the first of its attributes that is no constant."""
     receiver = act.receiver()
     instance = act.state.instance(receiver) if receiver is not None else None
-    inner = None if instance is None else next((one for one in instance.attrs.values() if isinstance(one, Ref)), None)
+    inner = None if instance is None else next((one for one in instance.attrs.values() if type(one) is not Const), None)
     if inner is None:
         return [(act.state, act.unknown("input"))]
     rest = Arguments(act.arguments.positional[1:], act.arguments.keywords, {}, act.arguments.unknown)

@@ -79,6 +79,12 @@ class Parameters(Struct, dict=True):
         return name in self._calls(path).returned_by(function)
 
     @remembered
+    def trains_itself(self, part: _Part) -> bool:
+        """Check whether a parameter is one of a function that runs a backward and drops gradients: it is data to it."""
+        function = _find(self._tree(part[0]), part[1])
+        return function is not None and is_step(function, part[2])
+
+    @remembered
     def is_left_out(self, part: _Part) -> bool:
         """Check whether a parameter has a default, and calls are seen, all of which leave it at that."""
         path, qualname, param = part
