@@ -62,6 +62,9 @@ class Trainers:
             return any(self._parameters.is_trained((one.path, one.function, one.param)) for one in asks.given)
         if asks.buffers:
             return not any(self._is_fed_other(asks, given) for given in asks.given)
+        is_plain = not (asks.given or asks.number)
+        if is_plain and self._parameters.trains_alone(asks.path, ".".join(filter(None, method[1:]))):
+            return self._leads.of(*method) in _TRAINING
         if asks.ran:
             return self._leads.of(*method) in _TRAINING or not self._is_used(method)
         if method[2] and not self._through(method, number=asks.number, plain=asks.name is not None):

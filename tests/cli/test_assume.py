@@ -1436,3 +1436,32 @@ def test_what_a_function_with_steps_of_its_own_is_given_is_data(lint, folder, cl
     (folder / "pyproject.toml").write_text("")
     (folder / "head.py").write_text(INVERT.format(clear=clear))
     assert ("head.py:17:9: warning[IPL101]" in lint("--output-format=concise", ".").out) is told
+
+
+LEARN = """\
+import torch
+from lib.policy import Policy
+
+
+class Mine(Policy):
+    def set_up(self, model):
+        self.model = model
+        self.opt = torch.optim.SGD(model.parameters(), lr=0.1)
+
+    def learn(self, x):
+        out = self.model(x)
+        p = out.softmax(1)
+        value = p.mul_(2).sum(1)
+        loss = out.sum()
+        {step}
+        return {{"loss": loss, "value": value}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("step", "told"), [("self.opt.zero_grad(); loss.backward(); self.opt.step()", False), ("loss.backward()", True)]
+)
+def test_what_a_step_of_training_returns_tells_how_it_went(lint, folder, step, told):
+    (folder / "pyproject.toml").write_text("")
+    (folder / "policy.py").write_text(LEARN.format(step=step))
+    assert ("policy.py:13:17: warning[IPL101]" in lint("--output-format=concise", ".").out) is told

@@ -378,6 +378,13 @@ def is_step(function: Function, param: str) -> bool:
     return clearing and _trains(function.body, ast.Name(param))
 
 
+def trains_alone(function: Function) -> bool:
+    """Check whether a function drops gradients and runs a backward of its own, which is seen: `loss.backward()`."""
+    calls = [node for node in within(function) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
+    names = [(node.func.attr, bool(node.args)) for node in calls if isinstance(node.func, ast.Attribute)]
+    return ("backward", False) in names and any(clears(name) for name, _ in names)
+
+
 @cache
 def clears(name: str) -> bool:
     """Check whether a method of a name is one by which an optimizer or module drops gradients."""
