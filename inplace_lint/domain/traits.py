@@ -248,6 +248,8 @@ HOOKED_NODE: Trait[RefId, NodeId] = Trait("node of the hook", Owner.OBJECT)
 BUFFER: Trait[tuple[RefId, str], bool] = Trait("buffer", Owner.OBJECT)
 MAPPING: Trait[RefId, Ref] = Trait("dict behind an object of a class that derives from it", Owner.OBJECT)
 SELECTED: Trait[RefId, bool] = Trait("copied by an index", Owner.OBJECT, derived=True)
+LEAST_AXES: Trait[RefId, int] = Trait("has at least so many axes, of which no more is known", Owner.OBJECT)
+FROZEN: Trait[RefId, bool] = Trait("a module whose parameters were told to require no grad", Owner.OBJECT)
 UNIT_AXIS: Trait[RefId, bool] = Trait("has an axis of size 1, of how many is not known", Owner.OBJECT)
 GRADIENT_OF: Trait[RefId, Ref] = Trait("gradient of a parameter that may not require grad", Owner.OBJECT)
 REGISTRY: Trait[RefId, tuple[str, str]] = Trait(
@@ -269,12 +271,14 @@ NAMED: Trait[SymId, tuple[tuple[str, Value], ...]] = Trait(
     "tensors that an unknown call was given by name", Owner.SYMBOL
 )
 PASSED_ON: Trait[SymId, bool] = Trait("passed on", Owner.SYMBOL)
+TOLD_FROZEN: Trait[SymId, bool] = Trait("was told to require no grad", Owner.SYMBOL)
 FED: Trait[SymId, bool] = Trait("a parameter that was passed whole to an unknown call", Owner.SYMBOL, derived=True)
 # Of an array: whether it certainly has axes (True), or is a tuple of such.
 AXES: Trait[SymId, bool] = Trait("is an array with axes, or a tuple of these", Owner.SYMBOL)
 ITEMS: Trait[SymId, tuple[tuple[Value, Value], ...]] = Trait("items", Owner.SYMBOL)
 UNKNOWN_ATTRIBUTE: Trait[tuple[SymId, str], Value] = Trait("attribute of an unknown", Owner.SYMBOL)
 SIZES: Trait[SymId, tuple[Size, ...]] = Trait("sizes", Owner.SYMBOL)
+LEAST: Trait[SymId, int] = Trait("is at least this number", Owner.SYMBOL)
 ZEROED: Trait[SymId, bool] = Trait("zeroed", Owner.SYMBOL)
 EQUALS: Trait[SymId, Const] = Trait("equals", Owner.SYMBOL)
 # Sides that are not taken together with a side of another condition: the own one, the other condition and its side.

@@ -62,6 +62,9 @@ class Trainers:
             return any(self._parameters.is_trained((one.path, one.function, one.param)) for one in asks.given)
         if asks.buffers:
             return not any(self._is_fed_other(asks, given) for given in asks.given)
+        is_plain = not (asks.given or asks.number)
+        if is_plain and self._parameters.trains_alone(asks.path, ".".join(filter(None, method[1:]))):
+            return self._leads.of(*method) in _TRAINING
         if asks.ran:
             return self._leads.of(*method) in _TRAINING or not self._is_used(method)
         if method[2] and not self._through(method, number=asks.number, plain=asks.name is not None):
@@ -92,7 +95,7 @@ class Trainers:
         if given.function and "." not in given.function and self._evaluation.is_searched(given.path):
             return False  # a function that is looked up by its name: not all its calls are seen
         part = given.path, given.function, given.param
-        if self._parameters.is_left_out(part):
+        if self._parameters.is_left_out(part) or self._parameters.trains_itself(part):
             return True
         return self._parameters.is_data(part) or all(self._parameters.is_data(part, key) for key in given.keys)
 

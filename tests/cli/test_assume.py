@@ -1368,3 +1368,100 @@ def test_a_context_is_assumed_to_leave_gradients_on_for_what_is_recorded_in_it(l
     (folder / "training.py").write_text(IN_A_CONTEXT.format(lines, loss))
     ran = lint("--output-format=json", ".")
     assert [(row["code"], row["severity"]) for row in json.loads(ran.out)] == [("IPL101", severity)]
+
+
+STUDENT = """\
+from loss import Loss
+
+
+def fit(net, teacher, loader):
+    measure = Loss()
+    for images, _ in loader:
+        wanted = {wanted}
+        measure(net(images), wanted.clamp(0, 1)).backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("wanted", "told"),
+    [
+        ("teacher(images)", True),
+        ("teacher(images).detach()", False),
+        ("teacher(images).detach().clone()", False),
+        ("teacher(images).detach().requires_grad_()", True),
+    ],
+)
+def test_a_variable_that_is_detached_passes_data_also_through_methods(lint, tree, wanted, told):
+    (tree / "loss.py").write_text(LOSS)
+    (tree / "fit.py").write_text(STUDENT.format(wanted=wanted))
+    assert ("loss.py:7:9: warning[IPL101]" in lint("--output-format=concise", "loss.py").out) is told
+
+
+INVERT = """\
+import torch
+from torch import nn
+
+
+class Head(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 3)
+
+    def forward(self, x):
+        return self.fc(x)
+
+    def invert(self, logits):
+        h = nn.Parameter(torch.zeros(3))
+        opt = torch.optim.SGD([h], lr=0.1)
+        p = logits.exp()
+        p *= 2
+
+        def closure():
+            {clear}
+            loss = (p * self(h)).sum()
+            loss.backward()
+            return loss
+
+        opt.step(closure)
+        return h
+
+
+def use(head, net, x):
+    return head.invert(net(x))
+"""
+
+
+@pytest.mark.parametrize(("clear", "told"), [("opt.zero_grad()", False), ("pass", True)])
+def test_what_a_function_with_steps_of_its_own_is_given_is_data(lint, folder, clear, told):
+    (folder / "pyproject.toml").write_text("")
+    (folder / "head.py").write_text(INVERT.format(clear=clear))
+    assert ("head.py:17:9: warning[IPL101]" in lint("--output-format=concise", ".").out) is told
+
+
+LEARN = """\
+import torch
+from lib.policy import Policy
+
+
+class Mine(Policy):
+    def set_up(self, model):
+        self.model = model
+        self.opt = torch.optim.SGD(model.parameters(), lr=0.1)
+
+    def learn(self, x):
+        out = self.model(x)
+        p = out.softmax(1)
+        value = p.mul_(2).sum(1)
+        loss = out.sum()
+        {step}
+        return {{"loss": loss, "value": value}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("step", "told"), [("self.opt.zero_grad(); loss.backward(); self.opt.step()", False), ("loss.backward()", True)]
+)
+def test_what_a_step_of_training_returns_tells_how_it_went(lint, folder, step, told):
+    (folder / "pyproject.toml").write_text("")
+    (folder / "policy.py").write_text(LEARN.format(step=step))
+    assert ("policy.py:13:17: warning[IPL101]" in lint("--output-format=concise", ".").out) is told

@@ -304,6 +304,8 @@ def _requires_grad(act: IntrinsicCall) -> Results:
     side = True if flag == NONE else path_condition.truth(act.state, flag)
     if side is False:
         act.interp.context.coverage.flag(act.frame, act.state, act.at, flag)
+    if (module := act.receiver()) is not None:
+        act.state.set_trait(traits.FROZEN, module.id, side is False)
     for _, ref in leaves(act.state, act.positional(0), param=True):
         tensor = act.state.tensor(ref)
         if tensor is not None:

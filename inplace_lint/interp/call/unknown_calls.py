@@ -12,8 +12,9 @@ from msgspec.structs import replace
 from inplace_lint.domain import origins, traits, unknown_history
 from inplace_lint.domain.heap import DictObject, ListObject
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Bound, Closure, Dotted, NodeId, Ref, Sym, Value
+from inplace_lint.domain.values import NONE, NOT_TENSORS, Bound, Closure, Const, Dotted, NodeId, Ref, Sym, SymId, Value
 from inplace_lint.interp.call import module_registry
+from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import module_methods, opaque_modules, optimizers, state_dict
@@ -58,12 +59,65 @@ def unknown_call(
     )
     _note_given(interp, state, function, arguments, result)
     interp.listeners.called(frame, state, function, arguments, result, site)
-    if state.modes.grad is False and any(_is_tensor(state, value) for value in arguments.positional):
+    if _has_no_gradient(state, function, arguments):
         state.set_trait(traits.NO_GRADIENT, result.id, True)
     if isinstance(function, Sym):
+        _freeze(interp, state, function, arguments)
         state_dict.track_opaque_module(interp, frame, state, function, arguments, site)
         command_line.note(state, function, arguments, result)
     return [(state, result)]
+
+
+def _freeze(interp: Interpreter, state: State, function: Sym, arguments: Arguments) -> None:
+    """Record of an unknown value that it was told whether its parameters require grad: `net.requires_grad_(False)`."""
+    match state.symbols.keys[function.id]:
+        case (origins.ATTRIBUTE, int(owner), str(name)) if arguments.values and name.endswith("_"):
+            facts = interp.context.default()
+            forms = facts.forms(f"{facts.framework.module}.{name}")
+            if forms and forms[0].act == "module_requires_grad_":
+                off = path_condition.truth(state, arguments.values[0]) is False
+                state.set_trait(traits.TOLD_FROZEN, SymId(owner), off)
+        case _:
+            pass
+
+
+def _has_no_gradient(state: State, function: Value, arguments: Arguments) -> bool:
+    """Check whether no gradient comes out of a call: none is recorded, or a frozen module is given data."""
+    if state.modes.grad is False:
+        return any(_is_tensor(state, value) for value in arguments.positional)
+    owner = arguments.values[0] if isinstance(function, Closure) and arguments.values else function
+    return (
+        _is_frozen(state, owner)
+        and len(arguments.values) > 0
+        and not any(_may_have_gradient(state, value) for value in arguments.values)
+    )
+
+
+def _is_frozen(state: State, function: Value) -> bool:
+    """Check whether a value was told to require no grad (`net.requires_grad_(False)`), or is a method of such."""
+    if isinstance(function, Ref):
+        return state.trait(traits.FROZEN, function.id) is True
+    if not isinstance(function, Sym):
+        return False
+    tensor = state.tensor(function)
+    if tensor is not None:
+        return tensor.rg is False and tensor.leaf is True
+    if state.trait(traits.TOLD_FROZEN, function.id):
+        return True
+    match state.symbols.keys[function.id]:
+        case (origins.ATTRIBUTE, int(owner), _):
+            return _is_frozen(state, Sym(SymId(owner)))
+        case _:
+            return False
+
+
+def _may_have_gradient(state: State, value: Value) -> bool:
+    tensor = state.tensor(value)
+    if tensor is not None:
+        return tensor.rg is not False
+    if isinstance(value, Sym):
+        return value.kind not in NOT_TENSORS and not unknown_history.has_no_gradient(state, value)
+    return not (isinstance(value, Const) or _is_frozen(state, value))
 
 
 def _text(state: State, function: Value, arguments: Arguments) -> Sym | None:
@@ -77,7 +131,11 @@ def _text(state: State, function: Value, arguments: Arguments) -> Sym | None:
 
 
 def _note_given(interp: Interpreter, state: State, function: Value, arguments: Arguments, result: Sym) -> None:
-    """Record the one module that an unknown call was given, the tensors that its result may have, and its axes."""
+    """
+    Record the one module that an unknown call was given, the tensors that its result may have, and its axes.
+
+    A class of layers that is given their sizes first applies an activation to what these return.
+    """
     says = interp.context.default().framework.axes.get(function.name) if isinstance(function, Dotted) else None
     if says is not None:
         index.note_axes(state, says, arguments, result)
@@ -87,7 +145,7 @@ def _note_given(interp: Interpreter, state: State, function: Value, arguments: A
     modules = [
         value for value in arguments.values if isinstance(value, Ref) and module_registry.is_module(state, value)
     ]
-    if len(modules) == 1:
+    if len(modules) == 1 and modules[0] == arguments.values[0]:
         state.set_trait(traits.WRAPS, result.id, modules[0])
 
 

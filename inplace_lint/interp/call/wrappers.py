@@ -23,10 +23,10 @@ _CONFIGURES = "configure_optimizers"
 
 
 def _call_part(act: IntrinsicCall) -> Results:
-    """Call the module that a wrapper contains."""
+    """Call the module that a wrapper contains: the first of its attributes that is no constant."""
     receiver = act.receiver()
     instance = act.state.instance(receiver) if receiver is not None else None
-    inner = None if instance is None else instance.attrs.get("module")
+    inner = None if instance is None else next((one for one in instance.attrs.values() if type(one) is not Const), None)
     if inner is None:
         return [(act.state, act.unknown("input"))]
     rest = Arguments(act.arguments.positional[1:], act.arguments.keywords, {}, act.arguments.unknown)

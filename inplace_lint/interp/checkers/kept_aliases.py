@@ -87,7 +87,8 @@ def _meets_itself(call: Call, part: str, expr: ir.Expr, ref: Ref, tensor: Tensor
     restores = kept is not None and call.name in call.facts.framework.setters
     written = set() if restores else {fact.to for fact in call.binding.op.writes}
     for name in call.binding.given - {part}:
-        if call.binding.exprs.get(name) == expr or name in written:
+        again = call.binding.exprs.get(name)
+        if name in written or (again is not None and again[1:] == expr[1:]):
             continue
         for other, same in call.binding.tensors(name):
             if same.storage == tensor.storage and same.part == tensor.part and (other != ref or tensor.param):

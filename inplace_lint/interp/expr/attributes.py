@@ -88,7 +88,8 @@ def _of_scalar(interp: Interpreter, frame: Frame, state: State, value: Const | S
         return interp.fuel.leave(state, _attribute_error(frame, at))
     if isinstance(value, Sym):
         return _of_unknown(interp, frame, state, value, name, at)
-    return [(state, enums.attribute(state, value, name) or releases.part(value, name) or Builtin(name, value))]
+    known = constant_folding.part(state, value, name) or enums.attribute(state, value, name)
+    return [(state, known or releases.part(value, name) or Builtin(name, value))]
 
 
 def _attribute_error(frame: Frame, at: int) -> Raised:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from inplace_lint.domain import origins
+from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
@@ -166,6 +166,8 @@ def _python_comparison(interp: Interpreter, state: State, op: str, left: Value, 
     if op == "is" or (op == "==" and enums.are_members(interp, state, left, right)):
         return _equal(state, "is", left, right)
     left, right = _without_neutral(state, left), _without_neutral(state, right)
+    if type(left) is Sym and type(right) is Const and (above := _is_above(state, op, left, right)) is not None:
+        return Const(above)
     if op == "==":
         return _equal(state, op, left, right)
     if op == "in":
@@ -176,6 +178,16 @@ def _python_comparison(interp: Interpreter, state: State, op: str, left: Value, 
         kind = "array" if operators.kind_of_both(left, right) == "array" else ""
         return state.symbols.sym((origins.COMPARE, op, left, right), kind)
     return known
+
+
+def _is_above(state: State, op: str, number: Sym, other: Const) -> bool | None:
+    """Compare an unknown number with a constant that it is certainly above; None where it may not be."""
+    least = state.trait(traits.LEAST, number.id)
+    if least is None or not isinstance(other.value, int) or op not in _METHODS:
+        return None
+    if least > other.value:
+        return op in {">", ">="}
+    return {"<": False, ">=": True}.get(op) if least == other.value else None
 
 
 def _without_neutral(state: State, value: Any) -> Any:  # noqa: ANN401 - what a key holds

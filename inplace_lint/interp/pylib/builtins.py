@@ -44,7 +44,7 @@ from inplace_lint.interp.pylib import (
     type_tests,
 )
 from inplace_lint.interp.pylib.request import Request
-from inplace_lint.interp.transfer import materialise
+from inplace_lint.interp.transfer import layouts, materialise
 
 
 def call(interp: Interpreter, frame: Frame, state: State, function: Builtin, arguments: Arguments, at: int) -> Results:
@@ -119,7 +119,18 @@ def _len(request: Request) -> Results:
     inner = request.state.object(value)
     if found.exact and (isinstance(value, Tuple | Const) or isinstance(inner, ListObject | DictObject | Instance)):
         return [(request.state, Const(len(found.items)))]
-    return request.unknown("number")
+    return _unknown_length(request, value)
+
+
+def _unknown_length(request: Request, value: Value) -> Results:
+    """Return an unknown number; of the axes of a tensor it is known how many there are at least."""
+    results = request.unknown("number")
+    match request.state.symbols.key(value) if isinstance(value, Sym) else None, results:
+        case (origins.SHAPE, (Ref() as tensor,)), [(state, Sym() as number)]:
+            layouts.note_least(state, number, tensor)
+        case _:
+            pass
+    return results
 
 
 def _list(request: Request) -> Results:

@@ -11,12 +11,14 @@ from __future__ import annotations
 import ast
 import bisect
 import builtins
+import datetime as dt
 import enum
 import heapq
 import itertools
 import json
 import math
 import operator
+import pathlib
 import posixpath
 import re
 import string
@@ -109,6 +111,8 @@ _STDLIB: dict[str, Callable[..., object]] = {
     ),
     "decimal.Decimal": lambda *given: import_module("decimal").Decimal(*given),  # both take long to import
     "fractions.Fraction": lambda *given: import_module("fractions").Fraction(*given),
+    **{f"pathlib.{name}": pathlib.PurePosixPath for name in ["Path", "PosixPath", "PurePath", "PurePosixPath"]},
+    **{f"datetime.{name}": getattr(dt, name) for name in ["date", "datetime", "time", "timedelta"]},
     **{f"bisect.{name}": getattr(bisect, name) for name in ["bisect", "bisect_left", "bisect_right"]},
     **{f"heapq.{name}": getattr(heapq, name) for name in ["nlargest", "nsmallest"]},
     "ast.literal_eval": ast.literal_eval,
@@ -152,6 +156,17 @@ _METHODS: dict[type, frozenset[str]] = {
     Counter: frozenset({"most_common", "total"}),
     re.Match: frozenset({"end", "group", "groupdict", "groups", "span", "start"}),
     re.Pattern: frozenset({"findall", "fullmatch", "match", "search", "split", "sub"}),
+    pathlib.PurePosixPath: frozenset(
+        {"as_posix", "is_absolute", "is_relative_to", "joinpath", "match", "relative_to", "with_name", "with_suffix"}
+    ),
+    dt.timedelta: frozenset({"total_seconds"}),
+    **dict.fromkeys((dt.date, dt.datetime), frozenset({"isoformat", "isoweekday", "strftime", "weekday"})),
+}
+_PARTS: dict[type, frozenset[str]] = {
+    pathlib.PurePosixPath: frozenset({"name", "parent", "parts", "stem", "suffix", "suffixes"}),
+    dt.timedelta: frozenset({"days", "microseconds", "seconds"}),
+    dt.date: frozenset({"day", "month", "year"}),
+    dt.datetime: frozenset({"day", "hour", "minute", "month", "second", "year"}),
 }
 _SLOW = re.compile(r"\)[*+{]|(?:[*+{].*){4}")  # patterns that could take long for a text
 OPERATORS: dict[str, Callable[[Any, Any], object]] = {
@@ -236,6 +251,11 @@ def method(
     return None
 
 
+def part(state: State, value: Const, name: str) -> Value | None:
+    """Return an attribute of a path or a date; None for any other."""
+    return _value(state, getattr(value.value, name)) if name in _PARTS.get(type(value.value), ()) else None
+
+
 IDEMPOTENT = frozenset({"lower", "upper", "casefold", "strip", "lstrip", "rstrip", "title", "capitalize"})
 
 
@@ -297,8 +317,8 @@ def _applied(
 
 
 def _is_exact(value: object) -> bool:
-    """Check whether a value is a decimal number or a fraction."""
-    return type(value).__module__ in {"decimal", "fractions"}
+    """Check whether a value is a decimal number, a fraction, a date or a path that is not looked for on any disk."""
+    return type(value).__module__ in {"datetime", "decimal", "fractions", "pathlib"}
 
 
 def _is_small(value: object) -> bool:

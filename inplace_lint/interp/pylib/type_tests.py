@@ -5,7 +5,10 @@ from __future__ import annotations
 import builtins
 import collections
 import collections.abc
+import datetime as dt
 import numbers
+import os
+import pathlib
 import queue
 
 from inplace_lint.domain import traits
@@ -56,6 +59,12 @@ _PYTHON_TYPES: dict[str, tuple[type, ...]] = {
     "deque": (collections.deque,),
     "dict": (dict,),
     "NoneType": (type(None),),
+    **dict.fromkeys(("Path", "PosixPath", "PurePath", "PurePosixPath"), (pathlib.PurePath,)),
+    "PathLike": (os.PathLike,),
+    "date": (dt.date,),
+    "datetime": (dt.datetime,),
+    "time": (dt.time,),
+    "timedelta": (dt.timedelta,),
 }
 
 

@@ -13,17 +13,18 @@ from typing import TYPE_CHECKING, TypedDict
 
 from msgspec.structs import replace
 
-from inplace_lint.domain import products, shape, shape_rules
+from inplace_lint.domain import origins, products, shape, shape_rules, traits
 from inplace_lint.domain.heap import DictObject, ListObject, Tensor, View
 from inplace_lint.domain.shape import Size, Term
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Const, Ref, SliceValue, Three, Tuple, Value
+from inplace_lint.domain.values import NONE, Const, Ref, SliceValue, Sym, Three, Tuple, Value
 from inplace_lint.interp.transfer import dtypes
 from inplace_lint.interp.transfer.index import axes_named, is_dense, keeps_rows
-from inplace_lint.interp.transfer.shapes import CallOperands, axes_of
+from inplace_lint.interp.transfer.shapes import CallOperands, axes_of, makes_unit_axis, members
 from inplace_lint.knowledge.guard import Atom
 from inplace_lint.knowledge.op import ReturnFact
-from inplace_lint.knowledge.words import Moves, Predicate, ShapeRule
+from inplace_lint.knowledge.shape_fact import ShapeFact
+from inplace_lint.knowledge.words import Moves, Predicate, ShapeRule, ValueKind
 
 if TYPE_CHECKING:
     from inplace_lint.interp.transfer.binding import Binding
@@ -219,3 +220,50 @@ def _of_made(state: State, kind: str, tensor: Tensor) -> Value | None:
             return Const(view is not None) if kind == "is_view" else view or NONE
         case _:
             return None
+
+
+def note_axes(binding: Binding, fact: ShapeFact, ref: Ref) -> None:
+    """Record what is known of the axes of a new tensor of which the number is not: that one has size 1, or a bound."""
+    if makes_unit_axis(binding, fact):
+        binding.state.set_trait(traits.UNIT_AXIS, ref.id, True)
+    least = _least_axes(binding, fact)
+    if least:
+        binding.state.set_trait(traits.LEAST_AXES, ref.id, least)
+
+
+def _least_axes(binding: Binding, fact: ShapeFact) -> int:
+    """
+    Return how many axes a result has at least: one where sizes are passed, and one more than what is stacked.
+
+    IMPRECISE: sizes that are not known could be an empty tuple.
+    """
+    name = str(fact.args[0])
+    if fact.rule is ShapeRule.SIZES:
+        return int(binding.value(name) is not None)
+    if fact.rule not in {ShapeRule.STACK, ShapeRule.INSERT}:
+        return 0
+    items = members(binding, name) if fact.rule is ShapeRule.STACK else (binding.value(name),)
+    return 1 + min((least_axes(binding.state, item) for item in items or () if item is not None), default=0)
+
+
+def least_axes(state: State, value: Value) -> int:
+    """Return how many axes a tensor has at least."""
+    ref, tensor = state.ref(value), state.tensor(value)
+    if tensor is None or ref is None or tensor.sizes is not None:
+        return len(tensor.sizes or ()) if tensor is not None else 0
+    return state.trait(traits.LEAST_AXES, ref.id) or 0
+
+
+def unknown_number(state: State, name: str, arguments: tuple[Value, ...], version: int, kind: str) -> Sym:
+    """Return the number that a method tells of a tensor as an unknown value, with the bound of a number of axes."""
+    found = state.symbols.sym((origins.SHAPE, name, arguments, version), "number")
+    if kind == ValueKind.RANK:
+        note_least(state, found, arguments[0])
+    return found
+
+
+def note_least(state: State, number: Sym, tensor: Value) -> None:
+    """Record of a number of axes that it is not less than it can be."""
+    least = least_axes(state, tensor)
+    if least:
+        state.set_trait(traits.LEAST, number.id, least)

@@ -90,6 +90,7 @@ def _argument(call: Call, name: str, fact: ReturnFact) -> Value:
         for ref, tensor in call.binding.tensors(name):
             layout = layouts.of_view(call.binding, fact, tensor)
             call.state.put(ref, replace(call.state.tensor(ref) or tensor, **layout, part=None))
+            call.state.set_trait(traits.LEAST_AXES, ref.id, 0)
     elif name != call.binding.op.args[0].name:
         _resize(call, name)
     return call.binding.value(name) or NONE
@@ -151,8 +152,8 @@ def _has_batch(call: Call) -> bool:
 def _made(call: Call, fact: ReturnFact, tensor: Tensor) -> Ref:
     """Add a new tensor to the state, with what is known of its axes where their number is not."""
     ref = call.state.new(tensor)
-    if tensor.sizes is None and shapes.makes_unit_axis(call.binding, fact.shape):
-        call.state.set_trait(traits.UNIT_AXIS, ref.id, True)
+    if tensor.sizes is None and fact.shape is not None:
+        layouts.note_axes(call.binding, fact.shape, ref)
     return ref
 
 
@@ -393,5 +394,5 @@ def _python_value(call: Call, fact: ReturnFact) -> Value:
         return state.symbols.sym((origins.DTYPE, arguments[0]))
     if fact.value in _NUMBERS:
         known = shapes.number(call.binding, fact.value)
-        return known or state.symbols.sym((origins.SHAPE, call.name, arguments, version), "number")
+        return known or layouts.unknown_number(state, call.name, arguments, version, fact.value)
     return state.symbols.sym((origins.VALUE, call.name, arguments, version), _KINDS.get(fact.value, ""))

@@ -318,7 +318,8 @@ def _bump(call: Call, fact: WriteFact, ref: Ref, tensor: Tensor) -> None:
     alone = value is not None and call.state.ref(value) == ref  # not an item of a list: then the variable is the list
     if call.binding.op.history == "broken" and not tensor.counted:
         return  # `x.data.set_()` gives other memory to the alias: `x` keeps its own, and its version
-    steady = call.state.modes.grad is False and unchanged.keeps_slope(call, fact.to)
+    unrecorded = call.state.modes.grad is False or call.binding.op.history == "keep_old"
+    steady = unrecorded and unchanged.keeps_slope(call, fact.to)
     write = Write(
         touch=call.touch(fact.to, expr, tensor),
         version=0,

@@ -40,6 +40,7 @@ from inplace_lint.workspace.training.passed import (
     Handed,
     Passed,
     is_step,
+    trains_alone,
 )
 from inplace_lint.workspace.training.uses import last_word
 
@@ -77,6 +78,18 @@ class Parameters(Struct, dict=True):
     def is_maker(self, path: str, function: str, name: str) -> bool:
         """Check whether a function of a file returns an object of a class, or what a function of this name returns."""
         return name in self._calls(path).returned_by(function)
+
+    @remembered
+    def trains_itself(self, part: _Part) -> bool:
+        """Check whether a parameter is one of a function that runs a backward and drops gradients: it is data to it."""
+        function = _find(self._tree(part[0]), part[1])
+        return function is not None and is_step(function, part[2])
+
+    @remembered
+    def trains_alone(self, path: str, qualname: str) -> bool:
+        """Check whether a function runs a step of training itself: what it returns tells how that went."""
+        function = _find(self._tree(path), qualname)
+        return function is not None and trains_alone(function)
 
     @remembered
     def is_left_out(self, part: _Part) -> bool:

@@ -213,6 +213,8 @@ class Bound:
             return Passed.DATA  # what a variable is made of itself changes nothing
         self._asked.add(name)
         values = self.values.get(name) or [None]
+        if all(isinstance(value, ast.expr) and _is_cut(value) for value in values):
+            return Passed.DATA
         found = self._most([value for value in values if not _is_empty(value)] or values, depth)
         self._asked.remove(name)
         is_cut = name in self._unrecorded or any(map(_cuts, values))
@@ -295,9 +297,19 @@ def _cuts(value: ast.expr | ast.arg | None) -> bool:
 
 
 def _is_cut(value: ast.expr) -> bool:
-    """Check whether an expression is a tensor without its history: `x.data`, `x.detach()`."""
+    """
+    Check whether an expression is a tensor without its history: `x.data`, `x.detach().clone()`.
+
+    So is what methods make of such that are given numbers and texts only, unless one asks for a gradient.
+    """
+    given = [*value.args, *(one.value for one in value.keywords)] if isinstance(value, ast.Call) else []
     part = value.func if isinstance(value, ast.Call) else value
-    return isinstance(part, ast.Attribute) and cuts_history(part.attr)
+    if not isinstance(part, ast.Attribute):
+        return False
+    if cuts_history(part.attr):
+        return True
+    makes = is_of_tensor(part.attr) and part.attr.removesuffix("_") not in flags()
+    return makes and all(isinstance(one, ast.Constant) for one in given) and _is_cut(part.value)
 
 
 def _is_empty(value: ast.expr | ast.arg | None) -> bool:
@@ -361,9 +373,16 @@ def _tells(node: ast.Expr) -> bool:
 
 def is_step(function: Function, param: str) -> bool:
     """Check whether a function runs a backward and drops gradients: its parameter is what something is trained on."""
-    calls = (node.func for node in within(function) if isinstance(node, ast.Call))
+    calls = (node.func for node in ast.walk(function) if isinstance(node, ast.Call))
     clearing = any(isinstance(call, ast.Attribute) and clears(call.attr) for call in calls)
     return clearing and _trains(function.body, ast.Name(param))
+
+
+def trains_alone(function: Function) -> bool:
+    """Check whether a function drops gradients and runs a backward of its own, which is seen: `loss.backward()`."""
+    calls = [node for node in within(function) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
+    names = [(node.func.attr, bool(node.args)) for node in calls if isinstance(node.func, ast.Attribute)]
+    return ("backward", False) in names and any(clears(name) for name, _ in names)
 
 
 @cache
