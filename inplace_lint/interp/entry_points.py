@@ -26,6 +26,7 @@ from inplace_lint.interp.expr import environment, registering
 from inplace_lint.interp.found import Found, collect, named, of_loss, of_method, of_number, of_stateless, with_callers
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.fuel import (
+    CALLS_IN_CHOICES,
     PATHS_IN_CONSTRUCTOR,
     PATHS_IN_FUNCTION,
     PATHS_IN_METHOD,
@@ -75,8 +76,10 @@ def run_all(interp: Interpreter) -> list[Found]:
                 if schedule.is_unreached(item, interp.fuel.returned, call):
                     unreached.add(item.name)
                 found.extend(noted(item.name, partial(_run_named, interp, item, order)))
-        if counters["roots_cut_by_steps"] == cut:
-            cost[item] = counters["framework_calls"] - calls
+        was_cut = counters["roots_cut_by_steps"] > cut
+        if not was_cut or item.kind == "class":
+            # What was cut short is large, however little of it ran.
+            cost[item] = max(counters["framework_calls"] - calls, CALLS_IN_CHOICES + 1 if was_cut else 0)
     for name, work in runs.all_further(interp, order, run, cost, frozenset(unreached)):
         found.extend(noted(name, work))
     confirmed = ((one, context.observed.confirmed(one.event)) for one in found)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from inplace_lint.domain import origins, traits
-from inplace_lint.domain.heap import DictObject, Instance, ListObject
+from inplace_lint.domain.heap import DictObject, Instance, ListObject, set_of
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
     NONE,
@@ -24,7 +24,6 @@ from inplace_lint.domain.values import (
     Sym,
     Tuple,
     Value,
-    are_distinct,
 )
 from inplace_lint.interp.call import instances
 from inplace_lint.interp.control import path_condition
@@ -128,10 +127,9 @@ def _list(request: Request) -> Results:
     found = iterators.turns(request, value, loops=not is_tuple)
     if is_tuple:
         return [(request.state, Tuple(found.items, found.exact))]
-    kind = "set" if request.function.name in {"set", "frozenset"} else "list"
-    items = tuple(dict.fromkeys(found.items)) if kind == "set" else found.items
-    known = kind != "set" or are_distinct(items)
-    return [(request.state, request.state.new(ListObject(items, found.exact and known, kind)))]
+    is_set = request.function.name in {"set", "frozenset"}
+    made = set_of(found.items, exact=found.exact) if is_set else ListObject(found.items, found.exact)
+    return [(request.state, request.state.new(made))]
 
 
 def _next(request: Request) -> Results:
