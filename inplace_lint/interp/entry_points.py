@@ -59,9 +59,8 @@ def run_all(interp: Interpreter) -> list[Found]:
     if part is not None:
         context.part = part.run
         interp.fuel.returned |= schedule.keys_of(context.outline, part.returned)
-    script = partial(_run_script if order.script else registering.run_alone, interp)
     noted = partial(_noted, interp, schedule.names(context.outline))
-    found = noted(SCRIPT, script)
+    found = noted(SCRIPT, partial(_run_script if order.script else registering.run_alone, interp))
     cost: dict[Definition, int] = {}
     unreached: set[str] = set()
     run = partial(_run, interp, order=order)
@@ -76,10 +75,9 @@ def run_all(interp: Interpreter) -> list[Found]:
                 if schedule.is_unreached(item, interp.fuel.returned, call):
                     unreached.add(item.name)
                 found.extend(noted(item.name, partial(_run_named, interp, item, order)))
-        was_cut = counters["roots_cut_by_steps"] > cut
-        if not was_cut or item.kind == "class":
-            # What was cut short is large, however little of it ran.
-            cost[item] = max(counters["framework_calls"] - calls, CALLS_IN_CHOICES + 1 if was_cut else 0)
+        is_large = counters["roots_cut_by_steps"] > cut
+        if item.kind == "class" or not is_large:
+            cost[item] = max(counters["framework_calls"] - calls, is_large * (CALLS_IN_CHOICES + 1))
     for name, work in runs.all_further(interp, order, run, cost, frozenset(unreached)):
         found.extend(noted(name, work))
     confirmed = ((one, context.observed.confirmed(one.event)) for one in found)
