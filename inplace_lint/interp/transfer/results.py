@@ -387,7 +387,7 @@ def _python_value(call: Call, fact: ReturnFact) -> Value:
         return state.symbols.sym((origins.VALUE, call.name, state.next_id, call.at), _KINDS.get(fact.value, ""))
     if fact.value == "dtype" and tensor is not None and dtypes.named(Const(tensor.exact)):
         return Dotted(f"{call.facts.framework.packages[0]}.{tensor.exact}")
-    if (answer := layouts.answer(state, fact.value, arguments)) is not None:
+    if (answer := layouts.answer(call.interp, state, fact.value, arguments)) is not None:
         return answer
     if fact.value == "dtype":
         return state.symbols.sym((origins.DTYPE, arguments[0]))
