@@ -131,8 +131,7 @@ def _start(interp: Interpreter, item: Definition) -> tuple[State, Frame]:
             path_condition.learn(state, Sym(SymId(condition)), side)
         else:
             state.learn(condition, side)
-    env = module_env(state, interp.context.path)
-    return state, Frame(env, interp.context.path, item.slice)
+    return state, Frame(module_env(state, interp.context.path), interp.context.path, item.slice)
 
 
 def _run_script(interp: Interpreter) -> list[Found]:
@@ -228,6 +227,7 @@ def _run_class(interp: Interpreter, item: Definition) -> list[Found]:
         if choice.is_default and not construction.completes(interp, interp.lookup(state, cls, entry)):
             beyond = construction.beyond_defaults(interp, frame, state, cls)
             interp.context.coverage.beyond.update([item.slice] if beyond else [])
+            beyond = beyond or prepared.called_before(interp, frame, made[0], cls, item, entry)
             found.extend(_run_method(interp, frame, beyond, cls, entry) if beyond else [])
         if choice.is_default and construction.is_worth_passing(interp, made[0][0], cls, item, entry):
             found.extend(_run_method(interp, frame, made, cls, entry, passed=True))
