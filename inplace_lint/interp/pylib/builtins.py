@@ -26,6 +26,7 @@ from inplace_lint.domain.values import (
     Value,
 )
 from inplace_lint.interp.call import instances
+from inplace_lint.interp.context import Context
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.expr import environment
 from inplace_lint.interp.frame import Arguments, Frame
@@ -204,11 +205,25 @@ def _waits(request: Request, value: Value, name: Const) -> bool:
     return request.interp.lookup(request.state, instance.cls, str(name.value)) is None
 
 
+def _class_has(request: Request, cls: ClassValue, name: str) -> Results:
+    """Evaluate `hasattr` of a class: what it does not have is certain where all its bases are known."""
+    found = request.interp.lookup(request.state, cls, name) is not None
+    context = request.interp.context
+    known = all(isinstance(base, ClassValue) or _is_known(context, base) for base in context.mro(cls))
+    return [(request.state, Const(found))] if found or known else request.unknown()
+
+
+def _is_known(context: Context, base: Value) -> bool:
+    return base == Builtin("object") or (isinstance(base, Dotted) and context.knows_base(base))
+
+
 def _hasattr(request: Request) -> Results:
     value, name = request.argument(0), request.argument(1)
     instance = request.state.instance(value) if value is not None else None
     if isinstance(name, Const) and releases.has(request.interp.context, request.state, value, str(name.value)):
         return [(request.state, Const(True))]
+    if isinstance(value, ClassValue) and isinstance(name, Const):
+        return _class_has(request, value, str(name.value))
     if instance is None or value is None or not isinstance(name, Const) or instance.opaque:
         return request.unknown()
     if _waits(request, value, name):
