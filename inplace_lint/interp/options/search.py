@@ -198,11 +198,9 @@ def _worth_a_run(interp: Interpreter, item: Definition, missed: Mapping[Key, Mis
     if item.slice in coverage.assuming or not coverage.elsewhere.isdisjoint(missed):
         known.update((key, (Use.WRITE, frozenset[str]())) for key in _elsewhere(coverage, item, missed))
     known.update((key, (Use.WRITE, frozenset())) for key in missed if key in coverage.refused)
-    goes_nowhere = _goes_nowhere(interp, item)
-    for key, side in missed.items():
-        if key in coverage.saving or (goes_nowhere and side.condition is not None):
-            use, sets = known.get(key, (Use.LEAD, frozenset[str]()))
-            known[key] = (max(Use.LEAD, use), sets)
+    for key in _leading_on(interp, item, missed):
+        use, sets = known.get(key, (Use.LEAD, frozenset[str]()))
+        known[key] = (max(Use.LEAD, use), sets)
     computed = any(missed[key].condition is None and use is not Use.NOTHING for key, (use, _) in known.items())
     for key, side in missed.items():
         if key in coverage.elsewhere and item.slice not in coverage.assuming:
@@ -220,6 +218,12 @@ def _worth_a_run(interp: Interpreter, item: Definition, missed: Mapping[Key, Mis
         yield from goals
         read = {name for key in goals for name in _named(missed[key])}
         yield from (key for key, (use, sets) in known.items() if use < wanted and not read.isdisjoint(sets))
+
+
+def _leading_on(interp: Interpreter, item: Definition, missed: Mapping[Key, Missed]) -> list[Key]:
+    """Return the sides that may save what is written, and all on which an option decides where a call ends nowhere."""
+    nowhere, saving = _goes_nowhere(interp, item), interp.context.coverage.saving
+    return [key for key, side in missed.items() if key in saving or (nowhere and side.condition is not None)]
 
 
 def _goes_nowhere(interp: Interpreter, item: Definition) -> bool:

@@ -352,12 +352,12 @@ def _flag(binding: Binding, condition: Guard | None) -> Place | None:
 def _differentiable(call: Call) -> list[tuple[Ref, Tensor]]:
     """List the operands through which a gradient of this call flows."""
     binding = call.binding
-    names = binding.op.grads
-    if names is None:
+    if (names := binding.op.grads) is None:
         names = (*binding.values, *(f"self.{part.name}" for part in binding.op.state if part.param))
     found: dict[Ref, Tensor] = {}
     for name in names:
         found.update(binding.tensors(name))
+    found.update(recording.parameters_of_parts(call) if names else ())
     return list(lazy_view_history.catch_up(call, found).items())
 
 

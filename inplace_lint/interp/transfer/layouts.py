@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, TypedDict
 from msgspec.structs import replace
 
 from inplace_lint.domain import products, shape, shape_rules
-from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor, View
+from inplace_lint.domain.heap import DictObject, ListObject, Tensor, View
 from inplace_lint.domain.shape import Size, Term
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Builtin, ClassValue, Const, Ref, SliceValue, Three, Tuple, Value
+from inplace_lint.domain.values import NONE, Const, Ref, SliceValue, Three, Tuple, Value
 from inplace_lint.interp.transfer import dtypes
 from inplace_lint.interp.transfer.index import axes_named, is_dense, keeps_rows
 from inplace_lint.interp.transfer.shapes import CallOperands, axes_of
@@ -26,7 +26,6 @@ from inplace_lint.knowledge.op import ReturnFact
 from inplace_lint.knowledge.words import Moves, Predicate, ShapeRule
 
 if TYPE_CHECKING:
-    from inplace_lint.interp.interpreter import Interpreter
     from inplace_lint.interp.transfer.binding import Binding
 
 _APART = frozenset({View.DETACH, View.DATA, View.UNTRACKED})  # views of memory, but of no tensor
@@ -184,7 +183,7 @@ def kept_by_einsum(binding: Binding, name: str, equation: str) -> Three:
     return products.einsum_keeps(binding.value(equation), number, axes, contiguous=tensor.contiguous)
 
 
-def answer(interp: Interpreter, state: State, kind: str, arguments: tuple[Value, ...]) -> Value | None:
+def answer(state: State, kind: str, arguments: tuple[Value, ...]) -> Value | None:
     """Return what a question about the first argument is answered with; None for others, and where it is not known."""
     first, *others = arguments
     tensor = state.tensor(first)
@@ -192,21 +191,12 @@ def answer(interp: Interpreter, state: State, kind: str, arguments: tuple[Value,
         case "floating":
             return _constant(dtypes.is_floating(state, first))
         case "is_tensor":
-            inner = state.object(first)
-            other = isinstance(first, Const | Tuple) or isinstance(inner, ListObject | DictObject)
-            other = other or (isinstance(inner, Instance) and _is_no_tensor(interp, inner.cls))
+            other = isinstance(first, Const | Tuple) or isinstance(state.object(first), ListObject | DictObject)
             return Const(True) if tensor is not None else Const(False) if other else None
         case "is_contiguous" if tensor is not None and all(other == NONE for other in others):
             return _constant(tensor.contiguous)
         case _:
             return None if tensor is None else _of_made(state, kind, tensor)
-
-
-def _is_no_tensor(interp: Interpreter, cls: Value) -> bool:
-    """Check whether a class is one of modules, or derives from classes of the program only."""
-    return interp.context.is_module(cls) is not None or all(
-        isinstance(base, ClassValue) or base == Builtin("object") for base in interp.context.mro(cls)
-    )
 
 
 def _constant(value: bool | None) -> Const | None:

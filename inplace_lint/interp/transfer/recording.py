@@ -164,3 +164,27 @@ def more_like(state: State, known: tuple[Value, ...], count: int) -> tuple[Value
         else:
             values.append(state.new(replace(tensor, storage=state.new_storage())))
     return tuple(values)
+
+
+def parameters_of_parts(call: Call) -> list[tuple[Ref, Tensor]]:
+    """
+    List parameters of the modules that the module of a library has: one that is trained, or all of which may be.
+
+    nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2), 6)(x)       # requires grad, whatever `x` does
+    """
+    state, outer, parts = call.state, call.binding.instance, call.binding.op.state
+    if outer is None or (parts and not any(part.made for part in parts)):
+        return []
+    found: list[tuple[Ref, Tensor]] = []
+    waiting, seen = [outer], set[Value]()
+    while waiting:
+        for value in waiting.pop().attrs.values():
+            tensor, inner = state.tensor(value), state.instance(value)
+            if isinstance(value, Ref) and tensor is not None and tensor.param and tensor.rg is not False:
+                if tensor.rg:
+                    return [(value, tensor)]
+                found.append((value, tensor))
+            if inner is not None and value not in seen:
+                seen.add(value)
+                waiting.append(inner)
+    return found
