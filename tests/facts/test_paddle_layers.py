@@ -36,6 +36,7 @@ LAYERS: dict[str, tuple[tuple[object, ...], list[object]]] = {
     "MultiHeadAttention": ((4, 2), [SERIES, SERIES, SERIES]),
     "TransformerEncoderLayer": ((4, 2, 8), [SERIES]),
     "TransformerEncoder": (("TransformerEncoderLayer", 2), [SERIES]),
+    "TransformerDecoder": (("TransformerDecoderLayer", 2), [SERIES, SERIES]),
     "TransformerDecoderLayer": ((4, 2, 8), [SERIES, SERIES]),
     "Transformer": ((4, 2, 1, 1, 8), [SERIES, SERIES]),
     "CosineSimilarity": ((), [ROWS, ROWS]),
@@ -44,7 +45,7 @@ LAYERS: dict[str, tuple[tuple[object, ...], list[object]]] = {
     "SiLU": ((), [ROWS]),
     "Identity": ((), [ROWS]),
 }
-INNER = {"GRUCell": (4, 4), "TransformerEncoderLayer": (4, 2, 8)}
+INNER = {"GRUCell": (4, 4), "TransformerEncoderLayer": (4, 2, 8), "TransformerDecoderLayer": (4, 2, 8)}
 # Those that need a group of processes, or targets and indices: the semantics pages run them.
 ELSEWHERE = {"SyncBatchNorm", "Embedding", "MaxUnPool2D", "Dropout"}
 
