@@ -31,21 +31,19 @@ def source() -> Row:
 
 
 def names_of(dotted: str, sample: Sample) -> list[str]:
-    """Return the tensor arguments: as the signature does where tensors follow the first ones, else x and y."""
-    plain = ["x", "y"][: sample.tensors]
-    last = max((index for index, value in enumerate(sample.rest) if holds_tensors(value)), default=-1)
-    if last < 0 and sample.names is None:
-        return plain
+    """Return the tensor arguments as the signature names them; x and y where there is none."""
     if sample.names is not None:
         return list(sample.names)
+    last = max((index for index, value in enumerate(sample.rest) if holds_tensors(value)), default=-1)
     count = sample.tensors + last + 1
+    spelled: list[str] = []
     # What only passes its arguments on has those of the form that is not in place.
     for name in (dotted, dotted.removesuffix("_")):
         parameters = inspect.signature(found(name)).parameters.values()
-        spelled = [one.name for one in parameters if one.kind not in {one.VAR_POSITIONAL, one.VAR_KEYWORD}]
+        spelled = [one.name for one in parameters if one.kind in {one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD}]
         if len(spelled) >= count:
             break
-    return spelled[:count]
+    return spelled[:count] if len(spelled) >= count else ["x", "y"][: sample.tensors]
 
 
 def holds_tensors(value: object) -> bool:

@@ -10,7 +10,7 @@ records of one storage are views of each other, and each knows its view kind:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from typing import Any
 
@@ -34,6 +34,7 @@ from inplace_lint.domain.values import (
     key_of,
     may_be_key,
     of_key,
+    of_set,
 )
 
 Step = tuple[str, str, tuple[Value, ...]]  # what the op does to the axes or rows, its name, its arguments
@@ -277,6 +278,12 @@ class DictObject(Struct, frozen=True):
     def joined(self, other: DictObject) -> DictObject:
         """Return the dict with the items of another one."""
         return replace(self, items={**self.items, **other.items}, exact=self.exact and other.exact)
+
+
+def set_of(items: Sequence[Value], *, exact: bool) -> ListObject:
+    """Return the set of these items; `exact`: there are no others."""
+    found, known = of_set(items)
+    return ListObject(found, exact and known, "set")
 
 
 def dict_of(pairs: Iterable[tuple[Value, Value]], *, exact: bool) -> DictObject:

@@ -238,9 +238,20 @@ def may_be_key(value: Value) -> bool:
     return isinstance(value, Sym) or is_key(value)
 
 
-def are_distinct(items: Sequence[Value]) -> bool:
-    """Check whether so many items are certainly as many items of a set: an unknown value may equal any other."""
-    return len(items) <= 1 or not any(isinstance(item, Sym) for item in items)
+def of_set(items: Sequence[Value]) -> tuple[tuple[Value, ...], bool]:
+    """Return the items that a set of some has, and whether it is certain: an unknown value may equal any other."""
+    found: dict[object, Value] = {}
+    for item in items:
+        found.setdefault(_whole_key(item), item)
+    return tuple(found.values()), len(items) <= 1 or not any(map(_is_open, items))
+
+
+def _whole_key(item: Value) -> object:
+    return tuple(map(_whole_key, item.items)) if isinstance(item, Tuple) else key_of(item)
+
+
+def _is_open(item: Value) -> bool:
+    return isinstance(item, Sym) or (isinstance(item, Tuple) and any(map(_is_open, item.items)))
 
 
 def is_absent(keys: Collection[object], key: Value) -> bool:

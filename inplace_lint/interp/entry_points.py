@@ -26,6 +26,7 @@ from inplace_lint.interp.expr import environment, registering
 from inplace_lint.interp.found import Found, collect, named, of_loss, of_method, of_number, of_stateless, with_callers
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.fuel import (
+    CALLS_IN_CHOICES,
     PATHS_IN_CONSTRUCTOR,
     PATHS_IN_FUNCTION,
     PATHS_IN_METHOD,
@@ -58,9 +59,8 @@ def run_all(interp: Interpreter) -> list[Found]:
     if part is not None:
         context.part = part.run
         interp.fuel.returned |= schedule.keys_of(context.outline, part.returned)
-    script = partial(_run_script if order.script else registering.run_alone, interp)
     noted = partial(_noted, interp, schedule.names(context.outline))
-    found = noted(SCRIPT, script)
+    found = noted(SCRIPT, partial(_run_script if order.script else registering.run_alone, interp))
     cost: dict[Definition, int] = {}
     unreached: set[str] = set()
     run = partial(_run, interp, order=order)
@@ -75,8 +75,9 @@ def run_all(interp: Interpreter) -> list[Found]:
                 if schedule.is_unreached(item, interp.fuel.returned, call):
                     unreached.add(item.name)
                 found.extend(noted(item.name, partial(_run_named, interp, item, order)))
-        if counters["roots_cut_by_steps"] == cut:
-            cost[item] = counters["framework_calls"] - calls
+        is_large = counters["roots_cut_by_steps"] > cut
+        if item.kind == "class" or not is_large:
+            cost[item] = max(counters["framework_calls"] - calls, is_large * (CALLS_IN_CHOICES + 1))
     for name, work in runs.all_further(interp, order, run, cost, frozenset(unreached)):
         found.extend(noted(name, work))
     confirmed = ((one, context.observed.confirmed(one.event)) for one in found)
@@ -130,8 +131,7 @@ def _start(interp: Interpreter, item: Definition) -> tuple[State, Frame]:
             path_condition.learn(state, Sym(SymId(condition)), side)
         else:
             state.learn(condition, side)
-    env = module_env(state, interp.context.path)
-    return state, Frame(env, interp.context.path, item.slice)
+    return state, Frame(module_env(state, interp.context.path), interp.context.path, item.slice)
 
 
 def _run_script(interp: Interpreter) -> list[Found]:
@@ -227,6 +227,7 @@ def _run_class(interp: Interpreter, item: Definition) -> list[Found]:
         if choice.is_default and not construction.completes(interp, interp.lookup(state, cls, entry)):
             beyond = construction.beyond_defaults(interp, frame, state, cls)
             interp.context.coverage.beyond.update([item.slice] if beyond else [])
+            beyond = beyond or prepared.called_before(interp, frame, made[0], cls, item, entry)
             found.extend(_run_method(interp, frame, beyond, cls, entry) if beyond else [])
         if choice.is_default and construction.is_worth_passing(interp, made[0][0], cls, item, entry):
             found.extend(_run_method(interp, frame, made, cls, entry, passed=True))

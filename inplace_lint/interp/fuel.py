@@ -30,6 +30,7 @@ COUNTED_RECURSION = 8
 EXACT_TURNS = 4
 EXACT_TURNS_IN_CONSTRUCTOR = 64
 NESTED_TURNS = 256  # of the loops of a function that are in one another, multiplied
+TURNS_OVER_PARAMETERS = 256  # of a loop that says what is trained
 UNKNOWN_TURNS = 2
 CONSTRUCTIONS = 3
 CONFIGURATIONS = 3

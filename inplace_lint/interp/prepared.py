@@ -84,6 +84,18 @@ def prepared(
     return [(opened or state, receiver)] if ready or opened is not None else []
 
 
+def called_before(
+    interp: Interpreter, frame: Frame, made: tuple[State, Value], cls: ClassValue, item: Definition, entry: str
+) -> list[tuple[State, Value]]:
+    """
+    Return an instance on which other methods have set what a call reads, for one that comes to its end on no path.
+
+    def forward(self, x): return x * self.scale(self.style)     # whoever calls it has called `set_style` before
+    """
+    method = next((one for one in item.methods if one.member == entry), None)
+    return [] if method is None else prepared(interp, frame, made, cls, item, method, entry)
+
+
 def _opened(state: State, receiver: Value, names: Collection[str]) -> State | None:
     """Return a state in which attributes that are None are not known, as another class sets them; None if none is."""
     instance = state.instance(receiver)

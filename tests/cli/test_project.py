@@ -811,3 +811,34 @@ class Net(nn.Module):
     found = _found(lint, "net.py")
     assert [(row["code"], row["severity"]) for row in found] == [(code, "error") for code in codes]
     assert all("with `bounded=True, low=..., high=...`" in row["message"] for row in found)
+
+
+TRIED = """\
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self, dim, residual=False):
+        super().__init__()
+        self.fc, self.residual = nn.Linear(dim, dim), residual
+
+    def forward(self, x):
+        y = torch.sigmoid(self.fc(x))
+        if self.residual:
+            y += x
+        return y
+
+
+if __name__ == "__main__":
+    Net(8)(torch.rand(2, 8)).sum().backward()
+"""
+
+
+@pytest.mark.parametrize(("in_package", "found"), [(True, [("parts/net.py", 13, "IPL101")]), (False, [])])
+def test_a_trial_at_the_end_of_a_module_of_a_package_leaves_options_open(lint, folder, in_package, found):
+    (folder / "parts").mkdir()
+    if in_package:
+        (folder / "parts" / "__init__.py").write_text("")
+    (folder / "parts" / "net.py").write_text(TRIED)
+    assert rows(folder, lint("check", "parts", "--output-format", "json", "--no-cache")) == found

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import inspect
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -209,3 +212,22 @@ def test_what_is_written_is_written_and_counted(fact: Fact, paddle: Real, tmp_pa
     if write["counted"]:
         again = _run(paddle, tmp_path, fact, f"y = {fact.call}", "y.scale_(2.0)", "(y.sum() + k.sum()).backward()")
         assert _is_stale(again) is fact.keeps_result
+
+
+@pytest.mark.parametrize("table", ["hand.jsonl", "functions.jsonl"])
+def test_what_is_kept_has_the_name_by_which_it_is_passed(table):
+    wrong = []
+    for row in map(json.loads, (FACTS.parent / table).read_text(encoding="utf-8").splitlines()):
+        kept = {save["of"] for save in row.get("saves", ())} & {name.partition("=")[0] for name in row.get("args", ())}
+        function = None if row["op"].startswith("paddle.Tensor.") or not kept else paddle_object(row["op"])
+        if function is None or isinstance(function, type):
+            continue
+        with contextlib.suppress(ValueError):  # a builtin does not say what it takes
+            parameters = inspect.signature(function).parameters.values()
+            if not any(one.kind in {one.VAR_POSITIONAL, one.VAR_KEYWORD} for one in parameters):
+                wrong += [(row["op"], name) for name in kept - {one.name for one in parameters}]
+    assert not wrong
+
+
+def paddle_object(dotted):
+    return functools.reduce(getattr, dotted.split(".")[1:], pytest.importorskip("paddle"))

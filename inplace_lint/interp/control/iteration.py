@@ -16,11 +16,18 @@ from inplace_lint.domain.values import NONE, Builtin, ClassValue, Const, Ref, Sy
 from inplace_lint.interp.call import data_loaders, enums, module_containers
 from inplace_lint.interp.expr import subscripts
 from inplace_lint.interp.frame import Arguments, Frame
-from inplace_lint.interp.fuel import EXACT_TURNS, EXACT_TURNS_IN_CONSTRUCTOR, NESTED_TURNS, UNKNOWN_TURNS
+from inplace_lint.interp.fuel import (
+    EXACT_TURNS,
+    EXACT_TURNS_IN_CONSTRUCTOR,
+    NESTED_TURNS,
+    TURNS_OVER_PARAMETERS,
+    UNKNOWN_TURNS,
+)
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Items, taken
 from inplace_lint.interp.transfer import materialise, recording, shapes
 from inplace_lint.ir import nodes as ir
+from inplace_lint.ir.walk import walk
 
 
 def items_of(interp: Interpreter, frame: Frame, state: State, value: Value, expr: ir.Expr | None, at: int) -> Items:
@@ -78,6 +85,8 @@ def turns(
         found = Items(short, found.exact, len(found.items) - len(short))
     constructing = frame.closure is not None and frame.closure.function.qualname.rpartition(".")[2] == "__init__"
     most = EXACT_TURNS_IN_CONSTRUCTOR if constructing or _no_tensors(state, found) else EXACT_TURNS
+    if most < len(found.items) and _says_what_is_trained(interp, frame, state, found):
+        most = TURNS_OVER_PARAMETERS
     if found.exact and len(found.items) <= max(EXACT_TURNS, min(most, NESTED_TURNS // frame.turns)):
         return found
     if found.items:
@@ -116,6 +125,21 @@ def _that_matter(state: State, items: tuple[Value, ...], most: int) -> tuple[Val
         ranks.append((not another, not any(tensor.storage in saved for tensor in tensors), position))
     kept = sorted(position for *_, position in sorted(ranks)[:most])
     return tuple(items[position] for position in kept)
+
+
+def _says_what_is_trained(interp: Interpreter, frame: Frame, state: State, found: Items) -> bool:
+    """
+    Check whether items hold parameters, in code that says of tensors whether they require grad.
+
+    for weight in net.parameters():
+        weight.requires_grad = False        # each of them, or `net` would still be trained
+    """
+    tensors = [tensor for item in found.items for _, tensor in state.tensors_in(item)]
+    if not tensors or not all(tensor.param for tensor in tensors):
+        return False
+    flag = interp.context.default().framework.requires_grad
+    body = interp.context.code(frame.slice).body if frame.closure is None else frame.closure.function.body
+    return any(isinstance(part, ir.Attr) and part.name in {flag, f"{flag}_"} for part in walk(body))
 
 
 def _no_tensors(state: State, found: Items) -> bool:

@@ -249,7 +249,25 @@ def _equal(state: State, op: str, left: Value, right: Value) -> Value:
     if left != right and op == "==" and (alike or (isinstance(left, Ref) and isinstance(right, Ref))):
         known = constant_folding.binary(state, op, left, right)
         return state.symbols.sym((origins.COMPARE, "==", left, right)) if known is None else known
+    if op == "==" and _may_be_equal(state, left, right):
+        pair = path_condition.items_of(state, left), path_condition.items_of(state, right)
+        return state.symbols.sym((origins.COMPARE, "==", *pair))
     return Const(left == right)
+
+
+def _may_be_equal(state: State, left: Value, right: Value) -> bool:
+    """
+    Check whether a tuple and a list may have the same items: a shape is equal to a list in one framework, not in all.
+
+    if y.shape != [batch, width]: raise ValueError
+    """
+    whole, other = (left, right) if isinstance(left, Tuple) else (right, left)
+    inner = state.object(other)
+    if not isinstance(whole, Tuple) or not isinstance(inner, ListObject) or inner.kind != "list":
+        return False
+    pairs = zip(whole.items, inner.items, strict=False)
+    known = [one.value == item.value for one, item in pairs if isinstance(one, Const) and isinstance(item, Const)]
+    return all(known) and (len(whole.items) == len(inner.items) or not (whole.exact and inner.exact))
 
 
 def _contains(interp: Interpreter, state: State, left: Value, right: Value) -> Value:

@@ -13,9 +13,9 @@ from typing import Any
 
 from inplace_lint.core.span import Place
 from inplace_lint.domain import origins, traits
-from inplace_lint.domain.heap import DictObject, ListObject, Names, dict_of
+from inplace_lint.domain.heap import DictObject, ListObject, Names, dict_of, set_of
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Closure, Const, Ref, SliceValue, Sym, Three, Tuple, Value, are_distinct
+from inplace_lint.domain.values import NONE, Closure, Const, Ref, SliceValue, Sym, Three, Tuple, Value
 from inplace_lint.interp.call import calls, closures
 from inplace_lint.interp.control import generators, iteration, path_condition
 from inplace_lint.interp.expr import comparisons, environment, operators, private_names
@@ -192,7 +192,7 @@ def _sequence(interp: Interpreter, frame: Frame, state: State, expr: ir.Sequence
 def _display(state: State, kind: str, items: tuple[Value, ...], exact: bool) -> Value:
     if kind == "tuple":
         return Tuple(items, exact)
-    return state.new(ListObject(items, exact and (kind != "set" or are_distinct(items)), kind))
+    return state.new(set_of(items, exact=exact) if kind == "set" else ListObject(items, exact, kind))
 
 
 def _dict(interp: Interpreter, frame: Frame, state: State, expr: ir.DictDisplay) -> Results:

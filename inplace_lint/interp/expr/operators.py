@@ -120,7 +120,7 @@ def python_binary(
             return Tuple(a + b, exact and also)
         case Tuple(a, exact), Const(int() as times) if op == "*" and 0 <= times * len(a) <= _LONGEST:
             return Tuple(a * times, exact)
-        case Ref(), _ if op in {"+", "*"} or isinstance(state.object(left), DictObject):
+        case (Ref(), _) | (Tuple(), Ref()) if op in {"+", "*"} or isinstance(state.object(left), DictObject):
             return _of_containers(interp, state, op, left, right, place)
         case _:
             pass
@@ -175,8 +175,9 @@ def _may_be_tensor(state: State, value: Value) -> bool:
 
 
 def _of_containers(interp: Interpreter, state: State, op: str, left: Value, right: Value, place: Place | None) -> Value:
-    mine, other = state.object(left), state.object(right)
-    if isinstance(mine, ListObject) and isinstance(other, ListObject) and op == "+":
+    mine, other = (one if isinstance(one, Tuple) else state.object(one) for one in (left, right))
+    # A shape, here a tuple, is a list in one of the frameworks.
+    if isinstance(mine, ListObject | Tuple) and isinstance(other, ListObject | Tuple) and op == "+":
         return state.new(ListObject(mine.items + other.items, mine.exact and other.exact))
     if isinstance(mine, DictObject) and isinstance(other, DictObject) and op == "|":
         return state.new(mine.joined(other))

@@ -101,7 +101,8 @@ def choice_of_write(interp: Interpreter, item: Definition, tried: set[Goal]) -> 
     if self.norm is not None: y[...] = self.norm(y)         # with what the constructor sets `self.norm` for
     """
     missed = _missed(interp, item, tried)
-    own = {method.slice for method in item.methods if method.writes and method.name not in set_up_methods(item)}
+    open_to = item.methods if _goes_nowhere(interp, item) else [one for one in item.methods if one.writes]
+    own = {method.slice for method in open_to if method.name not in set_up_methods(item)}
     sides = {key: side for key, side in missed.items() if side.function.slice in own}
     needed = (key for key in missed if key in interp.context.coverage.needed)
     goals = [*needed, *_worth_a_run(interp, item, sides, cheap=False)]
@@ -197,10 +198,9 @@ def _worth_a_run(interp: Interpreter, item: Definition, missed: Mapping[Key, Mis
     if item.slice in coverage.assuming or not coverage.elsewhere.isdisjoint(missed):
         known.update((key, (Use.WRITE, frozenset[str]())) for key in _elsewhere(coverage, item, missed))
     known.update((key, (Use.WRITE, frozenset())) for key in missed if key in coverage.refused)
-    for key in missed:
-        if key in coverage.saving:
-            use, sets = known.get(key, (Use.LEAD, frozenset[str]()))
-            known[key] = (max(Use.LEAD, use), sets)
+    for key in _leading_on(interp, item, missed):
+        use, sets = known.get(key, (Use.LEAD, frozenset[str]()))
+        known[key] = (max(Use.LEAD, use), sets)
     computed = any(missed[key].condition is None and use is not Use.NOTHING for key, (use, _) in known.items())
     for key, side in missed.items():
         if key in coverage.elsewhere and item.slice not in coverage.assuming:
@@ -218,6 +218,24 @@ def _worth_a_run(interp: Interpreter, item: Definition, missed: Mapping[Key, Mis
         yield from goals
         read = {name for key in goals for name in _named(missed[key])}
         yield from (key for key, (use, sets) in known.items() if use < wanted and not read.isdisjoint(sets))
+
+
+def _leading_on(interp: Interpreter, item: Definition, missed: Mapping[Key, Missed]) -> list[Key]:
+    """Return the sides that may save what is written, and all on which an option decides where a call ends nowhere."""
+    nowhere, saving = _goes_nowhere(interp, item), interp.context.coverage.saving
+    return [key for key, side in missed.items() if key in saving or (nowhere and side.condition is not None)]
+
+
+def _goes_nowhere(interp: Interpreter, item: Definition) -> bool:
+    """
+    Check whether a call of a class leads to a write, and comes to its end on no path so far.
+
+    def forward(self, x, edges=None):
+        if self.on_the_fly:             # whoever passes no edges, passes `on_the_fly=True` to the constructor
+            edges = edges_of(x)
+        y = x[edges.flatten()]
+    """
+    return schedule.is_unreached(item, interp.fuel.returned, interp.context.default().framework.calls)
 
 
 def _is_rate(side: Missed) -> bool:

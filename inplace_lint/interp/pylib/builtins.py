@@ -7,7 +7,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from inplace_lint.domain import origins, traits
-from inplace_lint.domain.heap import DictObject, Instance, ListObject
+from inplace_lint.domain.heap import DictObject, Instance, ListObject, set_of
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
     NONE,
@@ -24,9 +24,9 @@ from inplace_lint.domain.values import (
     Sym,
     Tuple,
     Value,
-    are_distinct,
 )
 from inplace_lint.interp.call import instances
+from inplace_lint.interp.context import Context
 from inplace_lint.interp.control import iteration, path_condition
 from inplace_lint.interp.expr import environment
 from inplace_lint.interp.frame import Arguments, Frame
@@ -139,12 +139,11 @@ def _list(request: Request) -> Results:
     found = iterators.turns(request, value, loops=not is_tuple)
     if is_tuple:
         return [(request.state, Tuple(found.items, found.exact))]
-    kind = "set" if request.function.name in {"set", "frozenset"} else "list"
-    items = tuple(dict.fromkeys(found.items)) if kind == "set" else found.items
-    known = kind != "set" or are_distinct(items)
-    tensors = all(request.state.tensor(item) is not None for item in items)
+    if request.function.name in {"set", "frozenset"}:
+        return [(request.state, request.state.new(set_of(found.items, exact=found.exact)))]
+    tensors = all(request.state.tensor(item) is not None for item in found.items)
     exact = found.exact or (tensors and value is not None and iteration.are_first(value, found))
-    return [(request.state, request.state.new(ListObject(items, exact and known, kind)))]
+    return [(request.state, request.state.new(ListObject(found.items, exact)))]
 
 
 def _next(request: Request) -> Results:
@@ -219,11 +218,25 @@ def _waits(request: Request, value: Value, name: Const) -> bool:
     return request.interp.lookup(request.state, instance.cls, str(name.value)) is None
 
 
+def _class_has(request: Request, cls: ClassValue, name: str) -> Results:
+    """Evaluate `hasattr` of a class: what it does not have is certain where all its bases are known."""
+    found = request.interp.lookup(request.state, cls, name) is not None
+    context = request.interp.context
+    known = all(isinstance(base, ClassValue) or _is_known(context, base) for base in context.mro(cls))
+    return [(request.state, Const(found))] if found or known else request.unknown()
+
+
+def _is_known(context: Context, base: Value) -> bool:
+    return base == Builtin("object") or (isinstance(base, Dotted) and context.knows_base(base))
+
+
 def _hasattr(request: Request) -> Results:
     value, name = request.argument(0), request.argument(1)
     instance = request.state.instance(value) if value is not None else None
     if isinstance(name, Const) and releases.has(request.interp.context, request.state, value, str(name.value)):
         return [(request.state, Const(True))]
+    if isinstance(value, ClassValue) and isinstance(name, Const):
+        return _class_has(request, value, str(name.value))
     if instance is None or value is None or not isinstance(name, Const) or instance.opaque:
         return request.unknown()
     if _waits(request, value, name):

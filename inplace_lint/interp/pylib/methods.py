@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from inplace_lint.core.span import Place
 from inplace_lint.domain import origins
-from inplace_lint.domain.heap import DictObject, ListObject
+from inplace_lint.domain.heap import DictObject, ListObject, set_of
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
     NONE,
@@ -18,7 +18,6 @@ from inplace_lint.domain.values import (
     Ref,
     Tuple,
     Value,
-    are_distinct,
     is_absent,
     key_of,
     may_be_key,
@@ -134,14 +133,14 @@ def _list_method(
     match name:
         case "append" | "add" | "appendleft" if first is not None:
             interp.listeners.store(state, Place(frame.slice, at), first, inner.items)
-            known = name != "add" or are_distinct((*inner.items, first))
-            state.put(ref, inner.extended((first,), exact=known, left=name == "appendleft"))
+            state.put(ref, _of_kind(inner.extended((first,), left=name == "appendleft")))
         case "extend" | "extendleft" | "update" if first is not None:
             more = interp.turns(frame, state, first, None, at)
             for item in more.items:
                 interp.listeners.store(state, Place(frame.slice, at), item, inner.items)
             left = name == "extendleft"
-            state.put(ref, inner.extended(more.items[::-1] if left else more.items, exact=more.exact, left=left))
+            longer = inner.extended(more.items[::-1] if left else more.items, exact=more.exact, left=left)
+            state.put(ref, _of_kind(longer))
         case "insert" if len(arguments.positional) > 1:
             interp.listeners.store(state, Place(frame.slice, at), arguments.positional[1], inner.items)
             _insert(state, ref, inner, arguments.positional[0], arguments.positional[1])
@@ -214,6 +213,11 @@ def _insert(state: State, ref: Ref, inner: ListObject, index: Value, value: Valu
         state.put(ref, replace(inner, items=tuple(items)))
     else:
         state.put(ref, replace(inner, items=(*inner.items, value), exact=False))
+
+
+def _of_kind(longer: ListObject) -> ListObject:
+    """Return what was made longer; a set has nothing twice."""
+    return set_of(longer.items, exact=longer.exact) if longer.kind == "set" else longer
 
 
 def _pop(state: State, ref: Ref, inner: ListObject, index: Value | None) -> Value:

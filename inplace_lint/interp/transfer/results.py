@@ -15,7 +15,7 @@ from inplace_lint.domain.values import NONE, Const, Dotted, NodeId, Ref, Sym, Th
 from inplace_lint.interp.fuel import UNKNOWN_TURNS
 from inplace_lint.interp.transfer import dtypes, layouts, overlap, shapes
 from inplace_lint.interp.transfer.index import keeps_axes
-from inplace_lint.interp.transfer.op_call import Call
+from inplace_lint.interp.transfer.op_call import Call, is_object
 from inplace_lint.knowledge.guard import holds
 from inplace_lint.knowledge.op import ReturnFact
 from inplace_lint.knowledge.words import DType, Moves, ShapeRule
@@ -390,6 +390,8 @@ def _python_value(call: Call, fact: ReturnFact) -> Value:
         return Dotted(f"{call.facts.framework.packages[0]}.{tensor.exact}")
     if (answer := layouts.answer(state, fact.value, arguments)) is not None:
         return answer
+    if fact.value == "is_tensor" and is_object(call, arguments[0]):
+        return Const(False)
     if fact.value == "dtype":
         return state.symbols.sym((origins.DTYPE, arguments[0]))
     if fact.value in _NUMBERS:
