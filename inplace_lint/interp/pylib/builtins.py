@@ -124,12 +124,10 @@ def _len(request: Request) -> Results:
 
 def _unknown_length(request: Request, value: Value) -> Results:
     """Return an unknown number; of the axes of a tensor it is known how many there are at least."""
-    results = request.unknown("number")
-    match request.state.symbols.key(value) if isinstance(value, Sym) else None, results:
-        case (origins.SHAPE, (Ref() as tensor,)), [(state, Sym() as number)]:
+    (state, number), *_ = results = request.unknown("number")
+    match request.state.symbols.key(value) if isinstance(value, Sym) else None:
+        case (origins.SHAPE, (Ref() as tensor,)) if isinstance(number, Sym):
             layouts.note_least(state, number, tensor)
-        case _:
-            pass
     return results
 
 
