@@ -53,6 +53,7 @@ _NAMES |= {name.title(): name for name in ("float", "half", "double", "short", "
 _DTYPES |= {f"{name}Tensor": _DTYPES[dtype] for name, dtype in _NAMES.items()}
 
 
+_FORMATS = {"float16": (5, 10), "bfloat16": (8, 7), "float32": (8, 23), "float64": (11, 52)}  # exponent and mantissa
 _WIDTHS = {"float16": 16, "bfloat16": 16, "float32": 32, "float64": 64}
 
 
@@ -142,6 +143,23 @@ def of_tensor(state: State, value: Value) -> Kind | None:
             return _known(state, of)
         case _:
             return None
+
+
+def limits(state: State, value: Value) -> dict[str, Value] | None:
+    """Return the limits of a dtype that is known, by the names that IEEE 754 and integers have for them."""
+    kind = named(value) or of_tensor(state, value)
+    exact = "" if kind is None else kind.exact
+    if kind is not None and kind.kind == "int" and exact:
+        bits, signed = int(exact.lstrip("uint")), exact.startswith("i")
+        top = 2 ** (bits - signed) - 1
+        return {"bits": Const(bits), "max": Const(top), "min": Const(-top - 1 if signed else 0)}
+    if exact not in _FORMATS:
+        return None
+    exponent, mantissa = _FORMATS[exact]
+    step, most = 2.0**-mantissa, 2 ** (exponent - 1) - 1
+    largest, normal = (2 - step) * 2.0**most, Const(2.0 ** (1 - most))
+    found = {"bits": Const(1 + exponent + mantissa), "eps": Const(step), "max": Const(largest), "min": Const(-largest)}
+    return {**found, "tiny": normal, "smallest_normal": normal}
 
 
 def is_another(state: State, value: Value, name: Value) -> bool:

@@ -194,10 +194,21 @@ def answer(state: State, kind: str, arguments: tuple[Value, ...]) -> Value | Non
         case "is_tensor":
             other = isinstance(first, Const | Tuple) or isinstance(state.object(first), ListObject | DictObject)
             return Const(True) if tensor is not None else Const(False) if other else None
+        case "numbers":
+            return _limits(state, first)
         case "is_contiguous" if tensor is not None and all(other == NONE for other in others):
             return _constant(tensor.contiguous)
         case _:
             return None if tensor is None else _of_made(state, kind, tensor)
+
+
+def _limits(state: State, dtype: Value) -> Sym | None:
+    """Return an object that has the limits of a dtype; None where it is not known which one."""
+    limits = dtypes.limits(state, dtype)
+    found = state.symbols.sym((origins.VALUE, "limits", (dtype,)))
+    for name, value in (limits or {}).items():
+        state.set_trait(traits.UNKNOWN_ATTRIBUTE, (found.id, name), value)
+    return found if limits else None
 
 
 def _constant(value: bool | None) -> Const | None:
