@@ -298,7 +298,7 @@ def _collect(
             ):
                 found.setdefault((finding.code, finding.span), []).append(finding)
     roots = {task.path: task.root for task in tasks}
-    agreed = [merged(findings) for findings in with_trained(found, roots, graphs).values()]
+    agreed = [merged(findings) for findings in with_trained(found, roots, graphs, plan.store).values()]
     kept = sorted(_kept(agreed, texts, plan, outcome), key=lambda one: (one.span, one.code))
     filtered = assumed.filtered(kept, plan.settings)
     outcome.assumed, outcome.set_aside = filtered.undecided, filtered.hidden

@@ -33,7 +33,7 @@ from inplace_lint.workspace.claims import COARSE, Claim, Question
 
 NAME = "results.sqlite"
 MOST_BYTES = 256 << 20
-_FORMAT = 6
+_FORMAT = 7
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS claim (
   id INTEGER PRIMARY KEY, path TEXT, question TEXT, detail TEXT, answer TEXT, bytes TEXT,
@@ -42,6 +42,7 @@ CREATE TABLE IF NOT EXISTS result (
   path TEXT, context TEXT, bytes TEXT, coarse BLOB, fine BLOB, entry BLOB, used INTEGER, PRIMARY KEY (path, context));
 CREATE TABLE IF NOT EXISTS header (bytes TEXT PRIMARY KEY, code TEXT, form BLOB);
 CREATE TABLE IF NOT EXISTS outline (bytes TEXT PRIMARY KEY, code TEXT, form BLOB);
+CREATE TABLE IF NOT EXISTS training (question TEXT PRIMARY KEY, answer TEXT);
 """
 _CLAIM = "SELECT id, bytes FROM claim WHERE path = ? AND question = ? AND detail = ? AND answer = ?"
 _COARSE_WORDS = sorted(question.value for question in COARSE)
@@ -87,6 +88,7 @@ class Store:
         self._renewed: dict[tuple[str, str], tuple[Sequence[int], Mapping[Claim, str]]] = {}
         self._headers: dict[str, tuple[str, bytes]] = {}
         self._outlines: dict[str, tuple[str, str]] = {}
+        self._training: dict[str, str] = {}
         self._flushed = time.monotonic()
         self._ids: dict[tuple[Claim, str], int] = {}
 
@@ -109,6 +111,15 @@ class Store:
         """Keep the outlines of files by the digests of their bytes, and the `code` that made them."""
         self._outlines.update((digest, (code, form)) for digest, form in found.items())
 
+    def answered(self, question: str) -> str | None:
+        """Return the answer to a question about who trains, which is the digest of all that it depends on."""
+        rows = self.rows("SELECT answer FROM training WHERE question = ?", question)
+        return str(rows[0][0]) if rows else None
+
+    def put_answer(self, question: str, answer: str) -> None:
+        """Keep the answer to a question about who trains."""
+        self._training[question] = answer
+
     def flush(self) -> None:
         """Write what was put. While another process writes, it waits for the next time."""
         self._flushed = time.monotonic()
@@ -126,6 +137,7 @@ class Store:
             database.executemany("INSERT OR REPLACE INTO header VALUES (?, ?, ?)", rows)
             forms = ((digest, code, zlib.compress(form.encode(), 1)) for digest, (code, form) in self._outlines.items())
             database.executemany("INSERT OR REPLACE INTO outline VALUES (?, ?, ?)", forms)
+            database.executemany("INSERT OR REPLACE INTO training VALUES (?, ?)", self._training.items())
             for key, entry, answers in self._waiting.values():
                 self._write(database, key, entry, answers)
             database.executemany("UPDATE result SET used = ? WHERE path = ? AND context = ?", self._touched())
@@ -229,7 +241,7 @@ class Store:
 
     def _kept(self) -> Sequence[dict[Any, Any] | set[Any]]:
         """Return what is to be written."""
-        return self._waiting, self._used, self._renewed, self._headers, self._outlines
+        return self._waiting, self._used, self._renewed, self._headers, self._outlines, self._training
 
     def _remove(self) -> None:
         if self._folder is not None:
@@ -264,12 +276,12 @@ class Store:
 
     def _shrink(self, database: sqlite3.Connection) -> None:
         """
-        Drop the half of the results that were used longest ago, that half of the outlines and headers that was written
-        longest ago, and the claims that no result rests on.
+        Drop the half of the results that were used longest ago, that half of the outlines, headers and answers that was
+        written longest ago, and the claims that no result rests on.
         """
         half = "SELECT rowid FROM result ORDER BY used LIMIT (SELECT (count(*) + 1) / 2 FROM result)"
         database.execute(f"DELETE FROM result WHERE rowid IN ({half})")  # noqa: S608
-        for table in ("outline", "header"):
+        for table in ("outline", "header", "training"):
             half = f"SELECT rowid FROM {table} ORDER BY rowid LIMIT (SELECT (count(*) + 1) / 2 FROM {table})"  # noqa: S608
             database.execute(f"DELETE FROM {table} WHERE rowid IN ({half})")  # noqa: S608
         blobs = (blob for pair in self.rows("SELECT coarse, fine FROM result") for blob in pair)

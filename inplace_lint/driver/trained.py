@@ -20,6 +20,7 @@ from msgspec.structs import replace
 from inplace_lint.core.assumption import only_training
 from inplace_lint.core.finding import Asks, Certainty, Finding, Severity
 from inplace_lint.core.span import Span
+from inplace_lint.driver.store import Store, context_of
 from inplace_lint.knowledge.facts import framework, frameworks
 from inplace_lint.workspace import import_graph
 from inplace_lint.workspace.import_statements import statements
@@ -34,41 +35,50 @@ def with_trained(
     found: Mapping[tuple[str, Span], list[Finding]],
     roots: Mapping[str, str],
     graphs: Mapping[str, import_graph.Graph],
+    store: Store | None,
 ) -> dict[tuple[str, Span], list[Finding]]:
     """
     Return findings by place, those without entry through which something in the project trains, before all others.
 
-    `roots` are those of the files that were checked.
+    `roots` are those of the files that were checked. Of the same files, the store has the answers of earlier runs.
     """
-    known: dict[str, Trainers] = {}
+    known: dict[str, _Answers] = {}
     tests = _tests({one.span.path: one for findings in found.values() for one in findings}, roots, graphs)
     done: dict[tuple[str, Span], list[Finding]] = {}
     for place, findings in found.items():
         sure = [one for one in findings if one.entry is None]
         if not any(one.severity is Severity.ERROR for one in sure):
             asked = [one for one in findings if one.entry is not None]
-            sure.extend(_sought(asked, roots, graphs, known, only_errors=bool(sure)))
+            asked_of = ((one, _of(one, roots, graphs, known, store)) for one in asked)
+            sure.extend(_sought(asked_of, only_errors=bool(sure)))
         done[place] = [one for one in sure if one.entry is None] or sure
         if place[1].path in tests:
             done[place] = [_of_nobody(one) for one in done[place]]
+    if known and store is not None:
+        store.flush()
     return done
 
 
-def _sought(
-    findings: Iterable[Finding],
+def _of(
+    one: Finding,
     roots: Mapping[str, str],
     graphs: Mapping[str, import_graph.Graph],
-    known: dict[str, Trainers],
-    *,
-    only_errors: bool,
-) -> Iterator[Finding]:
+    known: dict[str, _Answers],
+    store: Store | None,
+) -> _Answers:
+    """Return what answers the questions about a finding: one for each root."""
+    assert one.entry is not None
+    root = roots[one.entry.path]
+    if root not in known:
+        known[root] = _Answers(graphs[root], store)
+    return known[root]
+
+
+def _sought(asked: Iterable[tuple[Finding, _Answers]], *, only_errors: bool) -> Iterator[Finding]:
     """Yield findings that assume somebody trains, without their entry where the project shows it; or `only_errors`."""
-    for one in findings:
+    for one, answers in asked:
         assert one.entry is not None
-        root = roots[one.entry.path]
-        if root not in known:
-            known[root] = _trainers(graphs[root])
-        told = _asked(known[root], one, one.entry)
+        told = _asked(answers, one, one.entry)
         if not only_errors or (told.entry is None and told.severity is Severity.ERROR):
             yield told
 
@@ -97,7 +107,7 @@ def _of_nobody(one: Finding) -> Finding:
     return replace(one, entry=Asks(one.span.path, "")) if is_warning else one
 
 
-def _asked(trainers: Trainers, one: Finding, entry: Asks) -> Finding:
+def _asked(trainers: _Answers, one: Finding, entry: Asks) -> Finding:
     """Return a finding without its entry if the project runs it for a gradient; a warning if that is not certain."""
     if not entry.records:
         return _told(trainers, one, entry) if trainers.ask(entry) else one
@@ -109,14 +119,54 @@ def _asked(trainers: Trainers, one: Finding, entry: Asks) -> Finding:
     return replace(one, entry=None) if records else one
 
 
-def _told(trainers: Trainers, one: Finding, entry: Asks) -> Finding:
+def _told(trainers: _Answers, one: Finding, entry: Asks) -> Finding:
     """Return a finding without its entry; if calls in the project show all that it assumes, without that, too."""
     if not (only_training(one.assumptions, len(entry.given)) and trainers.is_certain(entry)):
         return replace(one, entry=None)
     return replace(one, entry=None, severity=one.worst, certainty=Certainty.SOMETIMES, assumptions=())
 
 
-def _trainers(graph: import_graph.Graph) -> Trainers:
-    from inplace_lint.workspace.trainers import Trainers  # noqa: PLC0415 - of no use where nothing is assumed
+class _Answers:
+    """
+    What the files of a project say of who trains; each question is asked once for the same files.
 
-    return Trainers(graph)
+    A question is a method of `Trainers`, as are its arguments.
+    """
+
+    def __init__(self, graph: import_graph.Graph, store: Store | None) -> None:
+        self._graph, self._store = graph, store
+        self._around: dict[str, str] = {}
+        self._trainers: Trainers | None = None
+
+    def ask(self, asks: Asks) -> bool:
+        return self._answer("ask", asks) is True
+
+    def is_certain(self, asks: Asks) -> bool:
+        return self._answer("is_certain", asks) is True
+
+    def record(self, asks: Asks, options: Iterable[str]) -> bool | None:
+        return self._answer("record", asks, tuple(options))
+
+    def _answer(self, name: str, asks: Asks, *more: tuple[str, ...]) -> bool | None:
+        if self._store is None:
+            return self._found(name, asks, *more)
+        if asks.path not in self._around:
+            self._around[asks.path] = self._graph.around(asks.path)
+        question = context_of("training", [self._around[asks.path], name, repr(asks), repr(more)])
+        known = _WORDS.get(self._store.answered(question) or "")
+        if known is None:
+            answer = self._found(name, asks, *more)
+            self._store.put_answer(question, str(answer))
+            return answer
+        return known[0]
+
+    def _found(self, name: str, asks: Asks, *more: tuple[str, ...]) -> bool | None:
+        if self._trainers is None:
+            from inplace_lint.workspace.trainers import Trainers  # noqa: PLC0415 - of no use where nothing is assumed
+
+            self._trainers = Trainers(self._graph)
+        found: bool | None = getattr(self._trainers, name)(asks, *more)
+        return found
+
+
+_WORDS: dict[str, tuple[bool | None]] = {str(answer): (answer,) for answer in (True, False, None)}

@@ -166,6 +166,10 @@ class Graph:
         searched = word.encode("utf-8", "surrogatepass")
         return [known for known in self._files(self._package(path)) if searched in self.text(known)]
 
+    def around(self, path: str) -> str:
+        """Return a digest of all files that may use a file, with their paths."""
+        return digest("\n".join(f"{one} {self._digest(one)}" for one in self._files(self._package(path))).encode())
+
     def others(self, paths: Collection[str]) -> set[str]:
         """Return the files that may use some files, without these."""
         packages = {self._package(path) for path in paths}
