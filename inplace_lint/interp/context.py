@@ -74,12 +74,12 @@ class Context(Struct):
     `running` are the names whose statements are being run, `under_way` the statements that the script runs in order,
     and `coverage` the sides of conditions that paths took. `constructed` are the arguments on which the program
     constructs each class, `orders` and `fields` its method resolution order and the fields of a dataclass,
-    `resetting` whether a method of it that no call of its objects runs sets attributes, `exchanged` the names of
-    methods that classes were given anew, and `bound` the variables of modules that the current entry point has read,
-    `passing` the calls in constructors by the variables that they are given, `shown` the classes of arguments that
-    uses show. `observed` is how entry points call functions. `effects` is what the file may write, once that is
-    known; `ran` is what each entry point did; `part` are those to run after an edit, None for all. The `observer` is
-    called before each statement.
+    `resetting` whether a method of it that no call of its objects runs sets attributes, `freezing` whether code says
+    what is trained, `exchanged` the names of methods that classes were given anew, and `bound` the variables of
+    modules that the current entry point has read, `passing` the calls in constructors by the variables that they are
+    given, `shown` the classes of arguments that uses show. `observed` is how entry points call functions. `effects`
+    is what the file may write, once that is known; `ran` is what each entry point did; `part` are those to run after
+    an edit, None for all. The `observer` is called before each statement.
     """
 
     main: Module
@@ -103,6 +103,7 @@ class Context(Struct):
     fields: dict[int, tuple[ClassValue, dict[str, Field]]] = field(default_factory=dict)
     enumerations: dict[int, tuple[ClassValue, type[Enum] | None]] = field(default_factory=dict)
     resetting: dict[int, tuple[ClassValue, bool]] = field(default_factory=dict)
+    freezing: dict[int, tuple[object, bool]] = field(default_factory=dict)
     exchanged: set[str] = field(default_factory=set)
     observed: ObservedCalls = field(default_factory=ObservedCalls)
     coverage: Coverage = field(default_factory=Coverage)

@@ -80,14 +80,15 @@ def turns(
     Where nothing `loops`, but the items are collected, those of an unknown iterable are the first of them.
     """
     found = items_of(interp, frame, state, value, expr, at)
-    if len(found.items) > EXACT_TURNS or state.instance(value) is not None:
-        short = module_containers.condensed(state, found.items)
-        found = Items(short, found.exact, len(found.items) - len(short))
-    constructing = frame.closure is not None and frame.closure.function.qualname.rpartition(".")[2] == "__init__"
-    most = EXACT_TURNS_IN_CONSTRUCTOR if constructing or _no_tensors(state, found) else EXACT_TURNS
-    if most < len(found.items) and _says_what_is_trained(interp, frame, state, found):
-        most = TURNS_OVER_PARAMETERS
-    if found.exact and len(found.items) <= max(EXACT_TURNS, min(most, NESTED_TURNS // frame.turns)):
+    most = TURNS_OVER_PARAMETERS
+    if not _says_what_is_trained(interp, frame, state, found):
+        if len(found.items) > EXACT_TURNS or state.instance(value) is not None:
+            short = module_containers.condensed(state, found.items)
+            found = Items(short, found.exact, len(found.items) - len(short))
+        constructing = frame.closure is not None and frame.closure.function.qualname.rpartition(".")[2] == "__init__"
+        most = EXACT_TURNS_IN_CONSTRUCTOR if constructing or _no_tensors(state, found) else EXACT_TURNS
+        most = max(EXACT_TURNS, min(most, NESTED_TURNS // frame.turns))
+    if found.exact and len(found.items) <= most:
         return found
     if found.items:
         return Items(_that_matter(state, found.items, EXACT_TURNS), exact=False)
@@ -129,17 +130,24 @@ def _that_matter(state: State, items: tuple[Value, ...], most: int) -> tuple[Val
 
 def _says_what_is_trained(interp: Interpreter, frame: Frame, state: State, found: Items) -> bool:
     """
-    Check whether items hold parameters, in code that says of tensors whether they require grad.
+    Check whether items are parameters or modules, in code that says of tensors whether they require grad.
 
     for weight in net.parameters():
         weight.requires_grad = False        # each of them, or `net` would still be trained
     """
-    tensors = [tensor for item in found.items for _, tensor in state.tensors_in(item)]
-    if not tensors or not all(tensor.param for tensor in tensors):
+    first = found.items[0] if found.items else NONE
+    first = first.items[-1] if type(first) is Tuple and first.items else first
+    tensor, module = state.tensor(first), state.instance(first)
+    if not (tensor.param if tensor is not None else module is not None and "training" in module.attrs):
         return False
-    flag = interp.context.default().framework.requires_grad
-    body = interp.context.code(frame.slice).body if frame.closure is None else frame.closure.function.body
-    return any(isinstance(part, ir.Attr) and part.name in {flag, f"{flag}_"} for part in walk(body))
+    code = interp.context.code(frame.slice) if frame.closure is None else frame.closure.function
+    known = interp.context.freezing.get(id(code))
+    if known is None:
+        framework = interp.context.default().framework
+        names = {framework.requires_grad, f"{framework.requires_grad}_", *framework.flags}
+        says = any(isinstance(part, ir.Attr) and part.name in names for part in walk(code.body))
+        known = interp.context.freezing[id(code)] = (code, says)
+    return known[1]
 
 
 def _no_tensors(state: State, found: Items) -> bool:
