@@ -50,7 +50,7 @@ LISTS = frozenset({"concat", "cat", "concatenate", "stack", "hstack", "vstack", 
 # No tensor goes in or comes out, it is an item or an attribute, or memory is exchanged: the semantics pages run those.
 ELSEWHERE = frozenset(
     {"rand", "randn", "zeros", "ones", "full", "to_tensor", "arange", "randint", "zeros_like", "ones_like"}
-    | {"eye", "empty", "empty_like", "full_like", "linspace", "randperm", "uniform", "normal"}
+    | {"eye", "empty", "empty_like", "full_like", "linspace", "randperm", "uniform", "normal", "finfo", "iinfo"}
     | {"__and__", "__or__", "__xor__", "bitwise_and", "bitwise_or", "bitwise_xor"}
     | {
         "__iter__",
