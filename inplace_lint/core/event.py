@@ -91,6 +91,13 @@ class Site(NamedTuple):
     caller: Site | None = None
 
 
+class Reading(NamedTuple):
+    """A place that reads a value from before, and the names of the variables and attributes that hold it."""
+
+    site: Site
+    names: frozenset[str]
+
+
 class Touch(Struct, frozen=True):
     """
     One access to a tensor: a save, a write or a read.
@@ -127,7 +134,14 @@ class _Needed(Struct, frozen=True):
 
 
 class Stale(_Needed, frozen=True):
-    """Backward needs what `save` kept, but `write` overwrote it."""
+    """
+    Backward needs what `save` kept, but `write` overwrote it.
+
+    `read`: the only place below the write that reads what was computed before it, if the loss reaches other parameters
+    on other ways; without that, backward would not need what `save` kept.
+    """
+
+    read: Reading | None = None
 
 
 class Untracked(_Needed, frozen=True):

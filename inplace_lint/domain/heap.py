@@ -144,6 +144,7 @@ class Write(Struct, frozen=True):
     `steady`: grad mode was off, and the derivative of what it wrote by what was there before is 1.
     `part`: the part of the storage that it changed; None where that is unknown.
     `moved`: its tensor was given other memory (`w.data = x`), so that what else has the old memory keeps its values.
+    `newest`: the highest id at that time: nodes above it were recorded after the write.
     """
 
     touch: Touch
@@ -159,6 +160,7 @@ class Write(Struct, frozen=True):
     steady: bool = False
     part: Part | None = None
     moved: bool = False
+    newest: int = 0
 
 
 class Save(Struct, frozen=True):

@@ -16,15 +16,15 @@ of what comes from another one, which the program detaches elsewhere, or which n
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
 from inplace_lint.core.assumption import Assumption
-from inplace_lint.core.event import Stale
+from inplace_lint.core.event import Reading, Stale
 from inplace_lint.core.span import Place
 from inplace_lint.domain import origins, traits
-from inplace_lint.domain.heap import BESIDE, Node, Save, Tensor
+from inplace_lint.domain.heap import BESIDE, Instance, Names, Node, Save, Tensor, Write
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Const, NodeId, RefId, SliceValue, Sym, SymId, Tuple, Value
 
@@ -316,6 +316,48 @@ def _feeds_training(state: State, starts: Collection[NodeId], number: NodeId) ->
         return True
     layers = [one for one in near if _trained(state, {one: None})]
     return number in _below(state, [into for one in layers for into in state.nodes[one].inputs])
+
+
+def read_after(state: State, starts: Collection[NodeId], write: Write) -> Reading | None:
+    """
+    Return the only place where what a loss is computed of after a write reads what needs what the write overwrote.
+
+        critic_opt.step()
+        loss = -(log_prob * advantage).mean()     # `advantage` needs the old critic, `log_prob` leads to the actor
+
+    None if there are several, if the loss is older than the write, and if nothing else that it reads is trained.
+    """
+    later = [number for number in _below(state, starts) if number > write.newest]
+    reads = {
+        number: old
+        for number in later
+        if (old := [one for one in state.nodes[number].inputs if _is_overwritten(state, one, write)])
+    }
+    sites, leading = {state.nodes[number].site for number in reads}, {one for old in reads.values() for one in old}
+    site = sites.pop() if len(sites) == 1 else None
+    if site is None or any(one <= write.newest for one in starts):
+        return None
+    if not _trained(state, _below(state, starts, leading)):
+        return None
+    return Reading(site, frozenset(_held(state, leading)))
+
+
+def _is_overwritten(state: State, number: NodeId, write: Write) -> bool:
+    """Check whether backward through a node that is older than a write needs something that was overwritten."""
+    if number > write.newest:
+        return False
+    saves = (save for one in _below(state, (number,)) for save in state.nodes[one].saves)
+    return any(state.storages[save.storage].version != save.version for save in saves)
+
+
+def _held(state: State, nodes: Collection[NodeId]) -> Iterator[str]:
+    """Yield the names of variables and attributes that hold what some nodes computed."""
+    for thing in state.heap.values():
+        held = thing.values if isinstance(thing, Names) else thing.attrs if isinstance(thing, Instance) else {}
+        for name, value in held.items():
+            tensor = state.tensor(value)
+            if tensor is not None and any(one in nodes for one in tensor.nodes):
+                yield name
 
 
 def _below(state: State, starts: Iterable[NodeId], without: Collection[NodeId] = ()) -> dict[NodeId, None]:

@@ -342,7 +342,8 @@ class State:
         self.clock += 1
         known = self.storages[storage]
         version = known.version + write.counted
-        self.storages[storage] = Storage(version, (*known.writes, replace(write, version=version, clock=self.clock)))
+        made = replace(write, version=version, clock=self.clock, newest=self.next_id)
+        self.storages[storage] = Storage(version, (*known.writes, made))
         self._changed(storage)
 
     def record(self, node: Node) -> NodeId:

@@ -15,13 +15,15 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
-from inplace_lint.core.event import Carried, Event, Lost, Recomputed, Refused, Site, Stale, Touch, Untracked
+from inplace_lint.core.event import Carried, Event, Lost, Reading, Recomputed, Refused, Site, Stale, Touch, Untracked
 from inplace_lint.domain import handed_gradients, only_way, traits
 from inplace_lint.domain.heap import Node, Save, Tensor, View, Write
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NodeId, Ref, RefId
 
 _NO_HISTORY = {View.DETACH, View.DATA, View.UNTRACKED, View.NO_GRAD, View.INFERENCE}
+
+_Readings = dict[int, Reading | None]  # by the newest id at the time of a write
 
 
 def nodes_of(state: State, tensor: Tensor) -> tuple[NodeId, ...]:
@@ -114,7 +116,7 @@ def backward(
     a gradient, to which the new one was added; none where gradients are `handed` to the caller and not accumulated.
     `elsewhere`: the leaves that something else trains; None if all may be. `trained`: something is through `tensors`.
     """
-    added, fresh, open_, tensors = set[RefId](), set[RefId](), list[Stale](), list(tensors)
+    added, fresh, open_, tensors, known = set[RefId](), set[RefId](), list[Stale](), list(tensors), _Readings()
     _check_histories(state, framework, tensors)
     starts = [node for tensor in tensors if tensor.rg is not False for node in nodes_of(state, tensor)]
     way = on_the_way(state, starts, inputs)
@@ -127,14 +129,24 @@ def backward(
         for event, save in _breaches(state, framework, node, site):
             why = (event.assumptions | assumed) - _outside(state, number)
             sure = only_way.certain(state, starts, number, save, why, asked, elsewhere=elsewhere, loss=loss)
-            open_ += _reported(state, replace(event, assumptions=why - sure))
+            located = _located(state, event, save, starts if way is None else (), known)
+            open_ += _reported(state, replace(located, assumptions=why - sure))
         if not handed:
-            # A step after a backward through an unknown call is taken to write what the call may depend on.
             had = {leaf for leaf in node.leaves if _had_gradient(state, leaf, fresh)}
-            added.update(() if assumed else had)
+            added |= frozenset() if assumed else had  # a step is taken to write what an unknown call may depend on
         _end(state, number, retain=retain)
     only_way.report_whichever(state, loss, starts, open_)
     return frozenset(added)
+
+
+def _located(state: State, event: Event, save: Save | None, starts: Sequence[NodeId], known: _Readings) -> Event:
+    """Add to a parameter that was written too early where what needs the old one is read after that."""
+    if save is None or not isinstance(event, Stale) or not event.write.param:
+        return event
+    write = next(one for one in state.storages[save.storage].writes if one.touch is event.write)
+    if write.newest not in known:
+        known[write.newest] = only_way.read_after(state, starts, write)
+    return replace(event, read=known[write.newest])
 
 
 def _outside(state: State, number: NodeId) -> frozenset[str]:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import libcst as cst
 
-from inplace_lint.core.event import Site, Stale, Untracked
+from inplace_lint.core.event import Site, Stale, Touch, Untracked
 from inplace_lint.core.finding import Applicability, Edit, Fix
 from inplace_lint.core.source_lines import split_lines
 from inplace_lint.core.span import Place, Span
@@ -49,12 +49,19 @@ def proposed(case: Case) -> Fix | None:
     if shared is None:
         return None
     update, run = shared
-    saves = (next((step for step in _ways(case, save.site) if step.block == update.block), None) for save in case.saves)
+    saves = (
+        next((step for step in _ways(case, _ran(save)) if step.block == update.block), None) for save in case.saves
+    )
     forward = min((step for step in saves if step is not None), key=lambda step: step.span, default=None)
     if update.span.end_line >= run.span.line:
-        return _of_turns(case, event.save.site, update, forward)
+        return _of_turns(case, _ran(event.save), update, forward)
     as_step = is_step(event.write) or _reads_gradient(case, event.write.site, update)
     return (_of_step if as_step else _of_write)(case, update, run, forward)
+
+
+def _ran(save: Touch) -> Site | None:
+    """Return where the operation ran that saved; of a part of a container, that is where the container was called."""
+    return save.site.caller if save.built else save.site
 
 
 def _reads_gradient(case: Case, site: Site, update: _Step) -> bool:
@@ -67,7 +74,7 @@ def _reads_gradient(case: Case, site: Site, update: _Step) -> bool:
     )
 
 
-def _of_turns(case: Case, save: Site, update: _Step, forward: _Step | None) -> Fix | None:
+def _of_turns(case: Case, save: Site | None, update: _Step, forward: _Step | None) -> Fix | None:
     """Say what to do where an iteration runs the backward of what was computed before it began."""
     if forward is None:
         return Fix(Applicability.DISPLAY, "run the forward again in each iteration, before its backward", ())
@@ -97,9 +104,27 @@ def _of_step(case: Case, update: _Step, run: _Step, forward: _Step | None) -> Fi
     else:
         again = f"run the forward of line {first} again after line {step}, for the backward in line {below}"
     if _is_plain(case, update, run):
-        text = f"{again}; or move line {step} below line {below}, and pass each `backward` its parameters as `inputs`"
-        return Fix(Applicability.DISPLAY, text, ())
+        again = f"{again}; or move line {step} below line {below}, and pass each `backward` its parameters as `inputs`"
+    name, read = _read_after(case, update)
+    if name:
+        again = (
+            f"`detach()` `{name}` in line {read}, if the backward in line {below} is not to train what computed it; "
+            f"or {again}"
+        )
     return Fix(Applicability.DISPLAY, again, ())
+
+
+def _read_after(case: Case, update: _Step) -> tuple[str, int]:
+    """Return the variable through which a later loss needs what the step overwrote, and the line that reads it."""
+    reading = case.event.read if isinstance(case.event, Stale) else None
+    step = next((one for one in _ways(case, reading and reading.site) if one.block == update.block), None)
+    if reading is None or step is None:
+        return "", 0
+    above = step.syntax.parents
+    reads = [node for node in step.syntax.within(step.node) if not _is_target(step.syntax, node)]
+    whole = (dotted(node) for node in reads if getattr(above[node], "attr", None) is not node)
+    names = sorted({name for name in whole if name.rpartition(".")[2] in reading.names})
+    return (names[0], step.span.line) if len(names) == 1 else ("", 0)
 
 
 def _is_plain(case: Case, update: _Step, run: _Step) -> bool:

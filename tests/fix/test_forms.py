@@ -546,6 +546,62 @@ def test_the_order_of_steps_is_never_changed(fix):
     )
 
 
+AGENT = """\
+import torch
+from torch import nn
+
+
+class Agent:
+    def __init__(self):
+        self.actor, self.critic = nn.Linear(4, 2), nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
+        self.opt_a = torch.optim.SGD(self.actor.parameters(), 0.1)
+        self.opt_c = torch.optim.SGD(self.critic.parameters(), 0.1)
+
+    def loss(self, logits, weight):
+        return -(torch.log_softmax(logits, -1)[:, 0] * weight).mean()
+
+    def update(self, state, reward):
+        {} = reward - self.critic(state)[:, 0]
+        {}.pow(2).mean().backward(retain_graph=True)
+        self.opt_c.step()
+        actor_loss = {}
+        actor_loss.backward()
+        self.opt_a.step()
+
+
+Agent().update(torch.randn(8, 4), torch.randn(8))
+"""
+
+
+@pytest.mark.parametrize("gain", ["gain", "self.gain"])
+@pytest.mark.parametrize(
+    ("loss", "detached"),
+    [
+        ("self.loss(self.actor(state), {})", True),
+        ("self.actor(state).mean() + {}.mean()", True),
+        ("{}.mean()", False),  # nothing else is trained
+        ("({} * self.actor(state).mean()).mean() + {}.mean()", False),  # two places
+    ],
+)
+def test_a_value_that_needs_the_old_weights_is_detached_where_the_loss_trains_others(fix, gain, loss, detached):
+    done = fix(AGENT.format(gain, gain, loss.replace("{}", gain)))
+    (found,) = done.found
+    advice = f"`detach()` `{gain}` in line 18, if the backward in line 19 is not to train what computed it; or run "
+    assert (found.code, found.help.startswith(advice)) == ("IPL103", detached)
+    assert ("detach" in found.help) == detached
+
+
+def test_the_forward_of_a_container_is_where_it_is_called(fix):
+    source = (
+        "import torch\nfrom torch import nn\n\n"
+        "net = nn.Sequential(nn.Linear(2, 2), nn.Tanh(), nn.Linear(2, 1))\n"
+        "opt = torch.optim.SGD(net.parameters(), 0.1)\nloss = net(torch.ones(1, 2)).sum()\n"
+        "loss.backward(retain_graph=True)\nopt.step()\nloss.backward()\n"
+    )
+    (found,) = fix(source).found
+    assert found.help.startswith("run the forward of line 6 again after line 8, for the backward in line 9")
+
+
 def test_the_help_names_each_place_that_saves(fix):
     source = (
         "import torch\n\nw = torch.ones(2, requires_grad=True)\ny = w.sigmoid()\nz = y * w\n"
