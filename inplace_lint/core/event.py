@@ -244,12 +244,17 @@ class Escaped(Struct, frozen=True):
 
 
 class Carried(Struct, frozen=True):
-    """`write` put a history into a tensor that outlives a step, and the `backward` of a later step ran into it."""
+    """
+    `write` put a history into a tensor that outlives a step, and the `backward` of a later step ran into it.
+
+    `trains`: something is trained only through such writes.
+    """
 
     framework: str
     write: Touch
     backward: Site | None
     assumptions: frozenset[str]
+    trains: bool = False
 
 
 class _Written(Struct, frozen=True):

@@ -325,29 +325,27 @@ def read_after(state: State, starts: Collection[NodeId], write: Write) -> Readin
         critic_opt.step()
         loss = -(log_prob * advantage).mean()     # `advantage` needs the old critic, `log_prob` leads to the actor
 
-    None if there are several, if the loss is older than the write, and if nothing else that it reads is trained.
+    None if there are several, if the loss is older than the write, and if no gradient of anything else is computed with
+    such a value: without its history, it would then have no part in the training.
     """
     later = [number for number in _below(state, starts) if number > write.newest]
-    reads = {
-        number: old
-        for number in later
-        if (old := [one for one in state.nodes[number].inputs if _is_overwritten(state, one, write)])
-    }
-    sites, leading = {state.nodes[number].site for number in reads}, {one for old in reads.values() for one in old}
+    leading = {one for number in later for one in state.nodes[number].inputs if _is_overwritten(state, one, write)}
+    sites = {node.site for number in later if not leading.isdisjoint((node := state.nodes[number]).inputs)}
     site = sites.pop() if len(sites) == 1 else None
     if site is None or any(one <= write.newest for one in starts):
         return None
-    if not _trained(state, _below(state, starts, leading)):
-        return None
-    return Reading(site, frozenset(_held(state, leading)))
+    onward = set(leading)
+    for number in sorted(later):
+        onward.update(() if onward.isdisjoint(state.nodes[number].inputs) else (number,))
+    keeping = [number for number in onward - leading if state.nodes[number].saves]
+    beside = any(_trained(state, _below(state, (number,), leading)) for number in keeping)
+    return Reading(site, frozenset(_held(state, leading))) if beside else None
 
 
 def _is_overwritten(state: State, number: NodeId, write: Write) -> bool:
     """Check whether backward through a node that is older than a write needs something that was overwritten."""
-    if number > write.newest:
-        return False
     saves = (save for one in _below(state, (number,)) for save in state.nodes[one].saves)
-    return any(state.storages[save.storage].version != save.version for save in saves)
+    return number <= write.newest and any(state.storages[save.storage].version != save.version for save in saves)
 
 
 def _held(state: State, nodes: Collection[NodeId]) -> Iterator[str]:
@@ -381,3 +379,16 @@ def _trained(state: State, nodes: Collection[NodeId]) -> frozenset[RefId]:
             if isinstance(thing, Tensor) and thing.rg:
                 found.add(leaf)
     return frozenset(found)
+
+
+def trains_through(state: State, starts: Collection[NodeId], writes: Iterable[NodeId]) -> bool:
+    """Return whether something that a loss trains gets its gradient only through writes, or those right before them."""
+    places, waiting = set[Place](), list(writes)
+    while waiting:
+        node = state.nodes[waiting.pop()]
+        if node.write is not None and node.write.site.place not in places:
+            places.add(node.write.site.place)
+            waiting.extend(node.inputs)
+    below = _below(state, starts)
+    nodes = {one for one in below if (write := state.nodes[one].write) is not None and write.site.place in places}
+    return _trained(state, below) != _trained(state, _below(state, starts, nodes))

@@ -192,7 +192,7 @@ def _breaches(state: State, framework: str, node: Node, site: Site | None) -> It
 def next_step(state: State, framework: str, tensors: Iterable[Tensor]) -> None:
     """Report the writes whose history the backward of a later step, from these tensors, runs into."""
     starts = [node for tensor in tensors if tensor.rg is not False for node in nodes_of(state, tensor)]
-    _check_carried(state, framework, sorted(reachable(state, starts).items()), None)
+    _check_carried(state, framework, sorted(reachable(state, starts).items()), None, starts)
 
 
 def _check_order(
@@ -205,13 +205,17 @@ def _check_order(
     """Report gradients that are written while others need them, and the histories of an earlier step that are met."""
     handed_gradients.report(state, framework, order, starts if site is None else ())
     if site is not None and not any(isinstance(event, Carried) for event in state.events):
-        _check_carried(state, framework, order, site)  # the program called it, and no earlier one has ended it
+        _check_carried(state, framework, order, site, starts)  # the program called it, and no earlier one has ended it
 
 
 def _check_carried(
-    state: State, framework: str, order: Sequence[tuple[NodeId, frozenset[str]]], site: Site | None
+    state: State,
+    framework: str,
+    order: Sequence[tuple[NodeId, frozenset[str]]],
+    site: Site | None,
+    starts: Sequence[NodeId],
 ) -> None:
-    handed = state.trait(traits.HANDED, None)
+    handed, found = state.trait(traits.HANDED, None), list[tuple[NodeId, Carried]]()
     for number, assumed in order:
         for earlier in state.nodes[number].inputs:
             write = state.nodes[earlier].write
@@ -221,7 +225,10 @@ def _check_carried(
                     if handed.resets:
                         continue
                     why |= {handed.assumes}
-                state.report(Carried(framework, write, site, why))
+                found.append((earlier, Carried(framework, write, site, why)))
+    trains = bool(found) and only_way.trains_through(state, starts, [earlier for earlier, _ in found])
+    for _, event in found:
+        state.report(replace(event, trains=trains))
 
 
 def _is_spent(state: State, start: NodeId) -> bool:

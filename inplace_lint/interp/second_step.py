@@ -102,8 +102,9 @@ def _carrying(made: State, state: State, receiver: Value) -> Iterator[str]:
 
 
 def _used_elsewhere(interp: Interpreter, state: State, receiver: Value, called: str) -> set[str]:
-    """Return the attributes that a module and its parts use in methods that a call does not run."""
-    found: set[str] = set()
+    """Return the attributes that other methods of a module and its parts use, or other code of the file."""
+    of_file = interp.context.outline.items
+    found = {name for item in of_file if item.kind != "class" for name in item.attributes | item.sets}
     for _, part in module_registry.parts(state, receiver):
         instance = state.instance(part)
         if instance is not None and isinstance(instance.cls, ClassValue):

@@ -578,8 +578,9 @@ Agent().update(torch.randn(8, 4), torch.randn(8))
     ("loss", "detached"),
     [
         ("self.loss(self.actor(state), {})", True),
-        ("self.actor(state).mean() + {}.mean()", True),
+        ("self.actor(state).mean(-1).sub({}).pow(2).mean()", True),
         ("{}.mean()", False),  # nothing else is trained
+        ("self.actor(state).mean() + {}.mean()", False),  # without a history, what is added would be no loss
         ("({} * self.actor(state).mean()).mean() + {}.mean()", False),  # two places
     ],
 )

@@ -7,6 +7,10 @@ from inplace_lint.core.finding import Role
 from inplace_lint.rules.draft import Draft, Mark, Repair, named, ran
 from inplace_lint.rules.rule import Harm, Rule, Variant
 
+_BETWEEN = (
+    "`detach()` the tensor between two steps; the write itself has to be recorded, since a step trains through it"
+)
+
 
 def judge(event: Event) -> Draft | None:
     """Report a write that leaves a history in a buffer or attribute, once a later backward needs it."""
@@ -19,10 +23,10 @@ def judge(event: Event) -> Draft | None:
         message=f"{named(write.symbol)} keeps the history of this step, which the backward of this step frees",
         write=write,
         related=tuple(marks),
-        help="write a `detach()` of the value; or write it under `{no_grad}`",
+        help=_BETWEEN if event.trains else "write a `detach()` of the value; or write it under `{no_grad}`",
         says="freed",
         assumptions=event.assumptions,
-        repair=Repair.UNRECORDED,
+        repair=None if event.trains else Repair.UNRECORDED,
     )
 
 
