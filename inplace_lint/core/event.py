@@ -124,24 +124,23 @@ class Touch(Struct, frozen=True):
 
 
 class _Needed(Struct, frozen=True):
-    """`write` changed what `save` kept, or read, before `backward` needs it; that is None where it is not known."""
+    """
+    `write` changed what `save` kept, or read, before `backward` needs it; that is None where it is not known.
+
+    `read`: of a parameter that was written, the only place after the write that reads what was computed before it, if
+    the loss trains others on other ways; without the history of that value, backward would not need what `save` kept.
+    """
 
     framework: str
     save: Touch
     write: Touch
     backward: Site | None
     assumptions: frozenset[str]
+    read: Reading | None = None
 
 
 class Stale(_Needed, frozen=True):
-    """
-    Backward needs what `save` kept, but `write` overwrote it.
-
-    `read`: the only place below the write that reads what was computed before it, if the loss reaches other parameters
-    on other ways; without that, backward would not need what `save` kept.
-    """
-
-    read: Reading | None = None
+    """Backward needs what `save` kept, but `write` overwrote it."""
 
 
 class Untracked(_Needed, frozen=True):

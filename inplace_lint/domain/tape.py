@@ -141,7 +141,7 @@ def backward(
 
 def _located(state: State, event: Event, save: Save | None, starts: Sequence[NodeId], known: _Readings) -> Event:
     """Add to a parameter that was written too early where what needs the old one is read after that."""
-    if save is None or not isinstance(event, Stale) or not event.write.param:
+    if save is None or not isinstance(event, Stale | Untracked) or not event.write.param:
         return event
     write = next(one for one in state.storages[save.storage].writes if one.touch is event.write)
     if write.newest not in known:
@@ -323,7 +323,7 @@ def breach(
             return Recomputed(framework, save.touch, write.touch, site, needs)
         written = None if write.tensor is None else state.tensor(write.tensor)
         array = written is not None and written.view is View.UNTRACKED
-        return Untracked(framework, save.touch, write.touch, site, needs | save.supposes, array)
+        return Untracked(framework, save.touch, write.touch, site, needs | save.supposes, array=array)
     return None
 
 

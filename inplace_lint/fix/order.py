@@ -116,7 +116,7 @@ def _of_step(case: Case, update: _Step, run: _Step, forward: _Step | None) -> Fi
 
 def _read_after(case: Case, update: _Step) -> tuple[str, int]:
     """Return the variable through which a later loss needs what the step overwrote, and the line that reads it."""
-    reading = case.event.read if isinstance(case.event, Stale) else None
+    reading = case.event.read if isinstance(case.event, Stale | Untracked) else None
     step = next((one for one in _ways(case, reading and reading.site) if one.block == update.block), None)
     if reading is None or step is None:
         return "", 0
