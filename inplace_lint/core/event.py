@@ -92,9 +92,9 @@ class Site(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """A place that reads a value from before, and the names of the variables and attributes that hold it."""
+    """The places that read values from before, and the names of the variables and attributes that hold these."""
 
-    site: Site
+    sites: tuple[Site, ...]
     names: frozenset[str]
 
 
@@ -127,8 +127,8 @@ class _Needed(Struct, frozen=True):
     """
     `write` changed what `save` kept, or read, before `backward` needs it; that is None where it is not known.
 
-    `read`: of a parameter that was written, the only place after the write that reads what was computed before it, if
-    the loss trains others on other ways; without the history of that value, backward would not need what `save` kept.
+    `read`: of a parameter that was written, what reads after the write what was computed before it, if the loss trains
+    others on other ways; without the history of these values, backward would not need what `save` kept.
     """
 
     framework: str

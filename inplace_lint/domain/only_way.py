@@ -320,26 +320,26 @@ def _feeds_training(state: State, starts: Collection[NodeId], number: NodeId) ->
 
 def read_after(state: State, starts: Collection[NodeId], write: Write) -> Reading | None:
     """
-    Return the only place where what a loss is computed of after a write reads what needs what the write overwrote.
+    Return where what a loss is computed of after a write reads what needs what the write overwrote.
 
         critic_opt.step()
         loss = -(log_prob * advantage).mean()     # `advantage` needs the old critic, `log_prob` leads to the actor
 
-    None if there are several, if the loss is older than the write, and if no gradient of anything else is computed with
-    such a value: without its history, it would then have no part in the training.
+    None if the loss is older than the write, and if no gradient of anything else is computed with such a value: without
+    its history, it would then have no part in the training.
     """
     later = [number for number in _below(state, starts) if number > write.newest]
     leading = {one for number in later for one in state.nodes[number].inputs if _is_overwritten(state, one, write)}
-    sites = {node.site for number in later if not leading.isdisjoint((node := state.nodes[number]).inputs)}
-    site = sites.pop() if len(sites) == 1 else None
-    if site is None or any(one <= write.newest for one in starts):
+    reads = [node for number in later if not leading.isdisjoint((node := state.nodes[number]).inputs)]
+    if not all(node.site for node in reads) or any(one <= write.newest for one in starts):
         return None
     onward = set(leading)
     for number in sorted(later):
         onward.update(() if onward.isdisjoint(state.nodes[number].inputs) else (number,))
     keeping = [number for number in onward - leading if state.nodes[number].saves]
     beside = any(_trained(state, _below(state, (number,), leading)) for number in keeping)
-    return Reading(site, frozenset(_held(state, leading))) if beside else None
+    sites = tuple(dict.fromkeys(node.site for node in reads if node.site is not None))
+    return Reading(sites, frozenset(_held(state, leading))) if beside else None
 
 
 def _is_overwritten(state: State, number: NodeId, write: Write) -> bool:

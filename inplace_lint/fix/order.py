@@ -54,7 +54,7 @@ def proposed(case: Case) -> Fix | None:
     )
     forward = min((step for step in saves if step is not None), key=lambda step: step.span, default=None)
     if update.span.end_line >= run.span.line:
-        return _of_turns(case, _ran(event.save), update, forward)
+        return _of_turns(case, _ran(event.save), update, run, forward)
     as_step = is_step(event.write) or _reads_gradient(case, event.write.site, update)
     return (_of_step if as_step else _of_write)(case, update, run, forward)
 
@@ -74,10 +74,16 @@ def _reads_gradient(case: Case, site: Site, update: _Step) -> bool:
     )
 
 
-def _of_turns(case: Case, save: Site | None, update: _Step, forward: _Step | None) -> Fix | None:
+def _of_turns(case: Case, save: Site | None, update: _Step, run: _Step, forward: _Step | None) -> Fix | None:
     """Say what to do where an iteration runs the backward of what was computed before it began."""
     if forward is None:
-        return Fix(Applicability.DISPLAY, "run the forward again in each iteration, before its backward", ())
+        text = "run the forward again in each iteration, before its backward"
+        if names := _read_after(case, update):
+            text = (
+                f"`detach()` {names} before the loop, "
+                f"if the backward in line {run.span.line} is not to train what computed this; or {text}"
+            )
+        return Fix(Applicability.DISPLAY, text, ())
     inner = (_carried(step) for step in _ways(case, save))
     carried = _carried(forward) or next((name for name in inner if "." in name), "")
     text = (
@@ -105,26 +111,32 @@ def _of_step(case: Case, update: _Step, run: _Step, forward: _Step | None) -> Fi
         again = f"run the forward of line {first} again after line {step}, for the backward in line {below}"
     if _is_plain(case, update, run):
         again = f"{again}; or move line {step} below line {below}, and pass each `backward` its parameters as `inputs`"
-    name, read = _read_after(case, update)
-    if name:
+    if names := _read_after(case, update):
         again = (
-            f"`detach()` `{name}` in line {read}, if the backward in line {below} is not to train what computed it; "
-            f"or {again}"
+            f"`detach()` {names} below line {step}, "
+            f"if the backward in line {below} is not to train what computed this; or {again}"
         )
     return Fix(Applicability.DISPLAY, again, ())
 
 
-def _read_after(case: Case, update: _Step) -> tuple[str, int]:
-    """Return the variable through which a later loss needs what the step overwrote, and the line that reads it."""
-    reading = case.event.read if isinstance(case.event, Stale | Untracked) else None
-    step = next((one for one in _ways(case, reading and reading.site) if one.block == update.block), None)
-    if reading is None or step is None:
-        return "", 0
-    above = step.syntax.parents
-    reads = [node for node in step.syntax.within(step.node) if not _is_target(step.syntax, node)]
-    whole = (dotted(node) for node in reads if getattr(above[node], "attr", None) is not node)
-    names = sorted({name for name in whole if name.rpartition(".")[2] in reading.names})
-    return (names[0], step.span.line) if len(names) == 1 else ("", 0)
+def _read_after(case: Case, update: _Step) -> str:
+    """Return the variables through which a later loss needs what the step overwrote; empty if one has no name."""
+    reading, found = case.event.read if isinstance(case.event, Stale | Untracked) else None, dict[str, None]()
+    if reading is None:
+        return ""
+    for site in reading.sites:
+        step = next((one for one in _ways(case, site) if one.block == update.block), None)
+        reads = [] if step is None else [name for name in _reads(step) if name.rpartition(".")[2] in reading.names]
+        if not reads:
+            return ""
+        found.update(dict.fromkeys(reads))
+    return ", ".join(f"`{name}`" for name in found)
+
+
+def _reads(step: _Step) -> list[str]:
+    """Return the variables and chains of attributes that a statement reads, as long as they are spelled."""
+    nodes = [node for node in step.syntax.within(step.node) if not _is_target(step.syntax, node)]
+    return [dotted(node) for node in nodes if getattr(step.syntax.parents[node], "attr", None) is not node]
 
 
 def _is_plain(case: Case, update: _Step, run: _Step) -> bool:

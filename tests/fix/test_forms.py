@@ -581,13 +581,15 @@ Agent().update(torch.randn(8, 4), torch.randn(8))
         ("self.actor(state).mean(-1).sub({}).pow(2).mean()", True),
         ("{}.mean()", False),  # nothing else is trained
         ("self.actor(state).mean() + {}.mean()", False),  # without a history, what is added would be no loss
-        ("({} * self.actor(state).mean()).mean() + {}.mean()", False),  # two places
+        ("({} * self.actor(state).mean(-1)).mean() + {}.mean()", True),
     ],
 )
 def test_a_value_that_needs_the_old_weights_is_detached_where_the_loss_trains_others(fix, gain, loss, detached):
     done = fix(AGENT.format(gain, gain, loss.replace("{}", gain)))
     (found,) = done.found
-    advice = f"`detach()` `{gain}` in line 18, if the backward in line 19 is not to train what computed it; or run "
+    advice = (
+        f"`detach()` `{gain}` below line 17, if the backward in line 19 is not to train what computed this; or run "
+    )
     assert (found.code, found.help.startswith(advice)) == ("IPL103", detached)
     assert ("detach" in found.help) == detached
 
