@@ -56,6 +56,7 @@ class Variant(Enum):
     OPERAND = "operand"  # the operands of the write are copied first
     ALLOWED = "allowed"  # the same, and what is refused all the same runs unrecorded, or not at all
     DETACHED = "detached"  # what is written has no history
+    RESTARTED = "restarted"  # the written tensor has no history before the write
     UPDATE = "update"  # an augmented assignment writes into the parameter
     UNDONE = "undone"  # backward gets the values from before the write
     DIRECT = "direct"  # checkpointed functions run once

@@ -42,6 +42,32 @@ def test_a_history_that_an_earlier_backward_freed_is_that_of_this_write(prover):
     assert proved.reasons == [REPAIRED]
 
 
+def test_a_history_that_a_step_trains_through_is_that_of_this_write(prover):
+    """Without what is written nothing would be trained: the repaired program drops what was there before."""
+    source = """
+        import torch
+        from torch import nn
+
+        class Spiking(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.fc = nn.Linear(3, 3)
+                self.register_buffer("mem", torch.zeros(2, 3))
+
+            def forward(self, x):
+                self.mem += self.fc(x)
+                return self.mem.sigmoid()
+
+        net = Spiking()
+        for _ in range(2):
+            torch.stack([net(torch.rand(2, 3)) for _ in range(2)]).sum().backward()
+    """
+    prover.write(source)
+    proved = prover.run()
+    assert [verdict[0::2] for verdict in proved.verdicts] == [("IPL104", "confirmed")]
+    assert proved.reasons == [REPAIRED]
+
+
 def test_what_comes_after_a_refused_write_has_its_verdict_too(prover):
     source = """
         import torch

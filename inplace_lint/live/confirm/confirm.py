@@ -175,23 +175,23 @@ class File:
         """
         finding = self.findings[number]
         others = [one for other, one in self.findings.items() if other != number]
-        self.repairs = tuple(dict.fromkeys(form for one in others for form in self._repairs(one)))
-        if self.repairs:
+        repaired = tuple(dict.fromkeys(form for one in others for form in self._repairs(one)[:1]))
+        if repaired:
+            self.repairs = repaired
             ran = self.run(target, [number])
             self._judge(target, [number], ran)
         is_late = not ran.refusals.isdisjoint(RULE_OF[finding.code].checks) and any(ran.marks)
-        own = tuple(self._repairs(finding))
-        if number not in self.done and is_late and own:
-            self.repairs += own
+        for own in self._repairs(finding) if number not in self.done and is_late else ():
+            self.repairs = (*repaired, own)
             if not self.run(target, [number]).problem:
                 reason = f"raised after the write, but not when this write alone is repaired, by {target.words}"
                 self.done[number] = self._verdict(finding, Proof.CONFIRMED, reason)
+                break
         self.repairs = ()
 
-    def _repairs(self, finding: Finding) -> Iterator[Form]:
-        """Yield the form in which the framework does not refuse a write, if it may."""
-        if RULE_OF[finding.code].checks:
-            yield from forms_of(self.sources[self.path], finding)
+    def _repairs(self, finding: Finding) -> list[Form]:
+        """List the forms in which the framework does not refuse a write, the likeliest first; none if it never does."""
+        return list(forms_of(self.sources[self.path], finding)) if RULE_OF[finding.code].checks else []
 
     def _judge(self, target: Target, numbers: Sequence[int], ran: Ran) -> None:
         """Record what follows for findings from a run."""

@@ -30,4 +30,11 @@ def judge(event: Event) -> Draft | None:
     )
 
 
-RULE = Rule("IPL104", "kept-history", Harm.BACKWARD, judge, checks=(Failure.FREED,), variants=(Variant.DETACHED,))
+RULE = Rule(
+    "IPL104",
+    "kept-history",
+    Harm.BACKWARD,
+    judge,
+    checks=(Failure.FREED,),
+    variants=(Variant.DETACHED, Variant.RESTARTED),
+)

@@ -225,6 +225,11 @@ def _detached(chain: Sequence[ast.AST]) -> bool:
     return True
 
 
+def _restarted(chain: Sequence[ast.AST]) -> bool:
+    written = written_by(chain[-1], chain[0])
+    return written is not None and _copied_before(chain, written, "detached")
+
+
 def _recorded(chain: Sequence[ast.AST]) -> bool:
     block, at = block_of(chain)
     rebinding = _of_untracked(chain[-1], block[at])
@@ -373,6 +378,7 @@ EDITS: Dict[str, Callable[[Sequence[ast.AST]], bool]] = {
     "write": _write,
     "allowed": _allowed,
     "detached": _detached,
+    "restarted": _restarted,
     "recorded": _recorded,
     "rebound": _rebound,
     "operand": _operand,
