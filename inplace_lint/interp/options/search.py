@@ -44,7 +44,8 @@ from inplace_lint.ir import nodes as ir
 from inplace_lint.ir.walk import walk
 
 _ABOUT_ONE = {(origins.NOT,), (origins.IS_NONE,)}
-Goal = tuple[Key, SymId | None] | frozenset[tuple[SymId, Value]]
+_Options = frozenset[tuple[SymId, Value]]
+Goal = tuple[Key, SymId | None] | tuple[Key, _Options] | _Options
 _Found = Iterator[tuple[Key, int, frozenset[str]]]
 
 
@@ -132,14 +133,23 @@ def _missed(interp: Interpreter, item: Definition, tried: set[Goal]) -> dict[Key
 
 
 def _together(interp: Interpreter, item: Definition, tried: set[Goal]) -> Choice | None:
-    """Return what leads to a side that a run on a choice missed, on top of that choice."""
+    """
+    Return what leads to a side that a run on a choice missed, on top of that choice.
+
+    On the same options only a side that may write itself, or leads to what does, is worth a run.
+    """
     coverage = interp.context.coverage
     missed = {key: side for key, side in coverage.under_choice.items() if side.root == item.slice}
+    writing = frozenset(_worth_a_run(interp, item, missed, cheap=False))
     for key in dict.fromkeys(_worth_a_run(interp, item, missed, cheap=True)):
         choice = solver.solve(coverage, interp.context.symbols, coverage.under_choice.pop(key))
-        if choice is not None and frozenset(choice.options) not in tried:
+        if choice is None:
+            continue
+        options = frozenset(choice.options)
+        goal: Goal = (key, options) if options in tried and key in writing else options
+        if goal not in tried:
             coverage.outside = None
-            tried.add(frozenset(choice.options))
+            tried.update((options, goal))
             return choice
     return None
 

@@ -77,6 +77,8 @@ _AS_BUILTINS = {
     "collections.OrderedDict": "dict",
     **dict.fromkeys((f"{module}.trange" for module in _BARS), "range"),
     **{name: name for name in (*iterators.FILTERS, "itertools.starmap")},
+    **{f"{module}.{name}": name for module in ("builtins", "six.moves") for name in ("filter", "map", "range", "zip")},
+    "six.moves.xrange": "range",
 }
 _PURE = frozenset({"os.path.join", "warnings.warn", "logging.getLogger", "time.time", "random.random"})
 _RANDOM = "random."
