@@ -37,7 +37,7 @@ from inplace_lint.interp.fuel import (
 )
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.module_scope import module_env
-from inplace_lint.interp.options import construction, plainer_arguments, runs
+from inplace_lint.interp.options import construction, method_arguments, plainer_arguments, runs
 from inplace_lint.interp.options.coverage import Choice
 from inplace_lint.interp.outcome import Flow, Results
 from inplace_lint.workspace import call_graph, trainers
@@ -367,7 +367,7 @@ def _returned(
             if interp.context.observed.only_infers(closures.name_of(method.function)):
                 module_registry.switch(state, receiver, Const(False))
         skip = 0 if method.wrapper == "static" else 1
-        arguments = symbolic_args.of_method(interp, state, method, cls, passed=passed)
+        arguments = method_arguments.of_method(interp, state, method, cls, passed=passed)
         bound = None if skip == 0 else cls if method.wrapper == "class" else receiver
         for after, value in _called_whole(interp, frame, state, method, arguments, bound):
             yield after, value, None if method.manages else receiver

@@ -28,12 +28,12 @@ from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, Dotted, Ref, Tuple, Value
 from inplace_lint.effects import schedule
 from inplace_lint.effects.summary import Definition
-from inplace_lint.interp import symbolic_args
 from inplace_lint.interp.call import closures, module_containers, module_registry, portable_arguments
 from inplace_lint.interp.call.pending_constructors import constructed_paths
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.fuel import CONSTRUCTIONS, PATHS_IN_FUNCTION, SETTERS, TEMPLATES
 from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.options import method_arguments
 from inplace_lint.workspace import call_graph
 
 
@@ -73,7 +73,7 @@ def prepared(
         function = interp.lookup(state, cls, other.member)
         if not unset or not isinstance(function, Closure) or function.wrapper:
             continue
-        arguments = symbolic_args.of_method(interp, state, function, cls)
+        arguments = method_arguments.of_method(interp, state, function, cls)
         with interp.fuel.scope(paths=1):
             for after, _ in interp.call(frame, state.fork(), Bound(receiver, function), arguments, 0)[:1]:
                 if after.freed == state.freed and (
@@ -135,7 +135,7 @@ def built(
             found.append((after, value))
             continue
         interp.context.observed.enter(after, closures.name_of(method.function))
-        arguments = symbolic_args.of_method(interp, after, method, instance.cls)
+        arguments = method_arguments.of_method(interp, after, method, instance.cls)
         found.extend(interp.call(frame, after, Bound(value, method), arguments, 0))
     return found or [(state, value)]
 
