@@ -206,13 +206,12 @@ def _run_class(interp: Interpreter, item: Definition) -> list[Found]:
     cls = environment.class_of(interp, state, frame, item)
     if cls is None:
         return []
-    choice = interp.context.coverage.choice
+    coverage, choice = interp.context.coverage, interp.context.coverage.choice
     unseen = schedule.unseen(item, interp.fuel.returned, interp.context.default().framework.calls)
     if choice.is_default and None in interp.context.constructed.get(id(cls), ()) and not unseen:
-        # Its arguments exist only on the paths of another entry point, which ran it: there are none to run it on here.
-        return []
+        return []  # its arguments exist only on the paths of another entry point, which ran it
     made = construction.constructed(interp, frame, state, cls, PATHS_IN_CONSTRUCTOR if schedule.writes(item) else 1)
-    if item.slice in interp.context.coverage.beyond:
+    if item.slice in coverage.beyond:
         made = construction.beyond_defaults(interp, frame, state, cls) or made
     if not made:
         return []
@@ -224,11 +223,12 @@ def _run_class(interp: Interpreter, item: Definition) -> list[Found]:
         return [*found, *_run_method(interp, frame, made, cls, choice.method)]
     if entry:
         found.extend(_run_method(interp, frame, made, cls, entry))
-        if choice.is_default and not construction.completes(interp, interp.lookup(state, cls, entry)):
-            beyond = construction.beyond_defaults(interp, frame, state, cls)
-            interp.context.coverage.beyond.update([item.slice] if beyond else [])
-            beyond = beyond or prepared.called_before(interp, frame, made[0], cls, item, entry)
-            found.extend(_run_method(interp, frame, beyond, cls, entry) if beyond else [])
+        if choice.is_default:
+            completes = construction.completes(interp, interp.lookup(state, cls, entry))
+            beyond = [] if completes else construction.beyond_defaults(interp, frame, state, cls)
+            coverage.beyond.update([item.slice] if beyond else [])
+            again = beyond or prepared.called_before(interp, frame, made[0], cls, item, entry, completes=completes)
+            found.extend(_run_method(interp, frame, again, cls, entry) if again else [])
         if choice.is_default and construction.is_worth_passing(interp, made[0][0], cls, item, entry):
             found.extend(_run_method(interp, frame, made, cls, entry, passed=True))
     return [*found, *_run_others(interp, frame, made, cls, item, entry)]

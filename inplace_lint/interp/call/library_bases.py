@@ -84,13 +84,22 @@ def _set_part(
     """Set a module that a constructor makes of its arguments, or the function that it has if none is passed."""
     forms = interp.context.forms(part.made)
     if forms and forms[0].init is not None:
-        ref = state.new(Instance(Dotted(part.made), {"training": Const(True)}))
-        given = tuple((name, values[outer]) for name, outer in part.given if outer in values)
-        fill(interp, state, ref, part.made, Arguments((), given, unknown=True))
-        attrs[part.name] = ref
+        attrs[part.name] = _made(interp, state, part, values)
     elif isinstance(attrs.get(part.name, NONE), Const):
         passed = attrs.get(part.name, NONE)
         attrs[part.name] = Dotted(part.made) if passed == NONE else state.symbols.sym((origins.FIELD, part.name, ""))
+
+
+def _made(interp: Interpreter, state: State, part: StatePart, values: Mapping[str, Value]) -> Ref:
+    """Return a module that is made of arguments of the outer constructor, and of modules that are made for it."""
+    given = tuple(
+        (name, _made(interp, state, one, values) if isinstance(one, StatePart) else values[one])
+        for name, one in part.given
+        if isinstance(one, StatePart) or one in values
+    )
+    ref = state.new(Instance(Dotted(part.made), {"training": Const(True)}))
+    fill(interp, state, ref, part.made, Arguments((), given, unknown=True))
+    return ref
 
 
 def _fill_container(interp: Interpreter, frame: Frame, state: State, ref: Ref, arguments: Arguments, at: int) -> None:
