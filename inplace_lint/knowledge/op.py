@@ -56,13 +56,15 @@ class StatePart(Struct, frozen=True):
 
     Its `dtype` is that which the module is made with, where that is `SAME`. A module is constructed with `given`
     arguments, each that of the outer constructor which is named, or another module. The argument `options` says
-    whether a parameter is trained; there is none where it is False.
+    whether a parameter is trained; there is none where it is False. A container has `copies` of the argument that is
+    named first, as many as the second says.
     """
 
     name: str
     param: bool = False
     made: str = ""
     given: tuple[tuple[str, str | StatePart], ...] = ()
+    copies: tuple[str, ...] = ()
     options: str = ""
     condition: Guard | None = None
     dtype: PartDType = PartDType.SAME
@@ -179,7 +181,7 @@ class Op(Struct, frozen=True):
         """The parameters and parts of a module; of one without such, what its constructor was given."""
         if self.init is None:
             return ()
-        parts = tuple([f"self.{part.name}" for part in self.state if part.param or part.made])
+        parts = tuple([f"self.{part.name}" for part in self.state if part.param or (part.made and not part.copies)])
         return parts or tuple([f"self.{argument.name}" for argument in self.init])
 
 
@@ -296,6 +298,7 @@ _PART = Schema(
         "buffer": ("", flag),
         "is": ("made", text),
         "with": ("given", lambda value: tuple(table(_given)(value).items())),
+        "copies": ("copies", each(text)),
         "options": ("options", text),
         "if": _IF,
         "dtype": ("dtype", word(PartDType, "dtype of a part")),
