@@ -224,17 +224,17 @@ def _changes_unseen(
 
 def _completes(bases: Iterable[Definition], item: Definition) -> bool:
     """
-    Return whether a class binds what a base needs that leads to a write, and that none of the `bases` has.
+    Return whether a class binds what a base needs that leads to a write, and that no method of the `bases` sets.
 
         class Recurrent(nn.Module):
-            def __init__(self, size): self.rnn = self.cell(size, size)    # of each class that derives from it
+            cell = None    # of each class that derives from it
+            def __init__(self, size): self.rnn = self.cell(size, size)
 
         class LongShortTerm(Recurrent): cell = nn.LSTM
     """
     known = [*bases] if item.sets else []
     needed = frozenset[str]().union(*(method.gets for base in known if writes(base) for method in base.methods))
-    has = frozenset[str]().union(*(one.sets for base in known for one in (base, *base.methods)))
-    return not item.sets.isdisjoint(needed - has)
+    return not item.sets.isdisjoint(needed.difference(*(method.sets for base in known for method in base.methods)))
 
 
 def unseen(item: Definition, ran: AbstractSet[str], call: str) -> bool:

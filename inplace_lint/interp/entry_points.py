@@ -37,7 +37,7 @@ from inplace_lint.interp.fuel import (
 )
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.module_scope import module_env
-from inplace_lint.interp.options import construction, plainer_arguments, runs
+from inplace_lint.interp.options import construction, method_arguments, plainer_arguments, runs
 from inplace_lint.interp.options.coverage import Choice
 from inplace_lint.interp.outcome import Flow, Results
 from inplace_lint.workspace import call_graph, trainers
@@ -206,13 +206,12 @@ def _run_class(interp: Interpreter, item: Definition) -> list[Found]:
     cls = environment.class_of(interp, state, frame, item)
     if cls is None:
         return []
-    choice = interp.context.coverage.choice
+    coverage, choice = interp.context.coverage, interp.context.coverage.choice
     unseen = schedule.unseen(item, interp.fuel.returned, interp.context.default().framework.calls)
     if choice.is_default and None in interp.context.constructed.get(id(cls), ()) and not unseen:
-        # Its arguments exist only on the paths of another entry point, which ran it: there are none to run it on here.
-        return []
+        return []  # its arguments exist only on the paths of another entry point, which ran it
     made = construction.constructed(interp, frame, state, cls, PATHS_IN_CONSTRUCTOR if schedule.writes(item) else 1)
-    if item.slice in interp.context.coverage.beyond:
+    if item.slice in coverage.beyond:
         made = construction.beyond_defaults(interp, frame, state, cls) or made
     if not made:
         return []
@@ -224,11 +223,12 @@ def _run_class(interp: Interpreter, item: Definition) -> list[Found]:
         return [*found, *_run_method(interp, frame, made, cls, choice.method)]
     if entry:
         found.extend(_run_method(interp, frame, made, cls, entry))
-        if choice.is_default and not construction.completes(interp, interp.lookup(state, cls, entry)):
-            beyond = construction.beyond_defaults(interp, frame, state, cls)
-            interp.context.coverage.beyond.update([item.slice] if beyond else [])
-            beyond = beyond or prepared.called_before(interp, frame, made[0], cls, item, entry)
-            found.extend(_run_method(interp, frame, beyond, cls, entry) if beyond else [])
+        if choice.is_default:
+            completes = construction.completes(interp, interp.lookup(state, cls, entry))
+            beyond = [] if completes else construction.beyond_defaults(interp, frame, state, cls)
+            coverage.beyond.update([item.slice] if beyond else [])
+            again = beyond or prepared.called_before(interp, frame, made[0], cls, item, entry, completes=completes)
+            found.extend(_run_method(interp, frame, again, cls, entry) if again else [])
         if choice.is_default and construction.is_worth_passing(interp, made[0][0], cls, item, entry):
             found.extend(_run_method(interp, frame, made, cls, entry, passed=True))
     return [*found, *_run_others(interp, frame, made, cls, item, entry)]
@@ -367,7 +367,7 @@ def _returned(
             if interp.context.observed.only_infers(closures.name_of(method.function)):
                 module_registry.switch(state, receiver, Const(False))
         skip = 0 if method.wrapper == "static" else 1
-        arguments = symbolic_args.of_method(interp, state, method, cls, passed=passed)
+        arguments = method_arguments.of_method(interp, state, method, cls, passed=passed)
         bound = None if skip == 0 else cls if method.wrapper == "class" else receiver
         for after, value in _called_whole(interp, frame, state, method, arguments, bound):
             yield after, value, None if method.manages else receiver

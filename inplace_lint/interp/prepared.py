@@ -28,12 +28,12 @@ from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, Dotted, Ref, Tuple, Value
 from inplace_lint.effects import schedule
 from inplace_lint.effects.summary import Definition
-from inplace_lint.interp import symbolic_args
 from inplace_lint.interp.call import closures, module_containers, module_registry, portable_arguments
 from inplace_lint.interp.call.pending_constructors import constructed_paths
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.fuel import CONSTRUCTIONS, PATHS_IN_FUNCTION, SETTERS, TEMPLATES
 from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.options import method_arguments
 from inplace_lint.workspace import call_graph
 
 
@@ -52,9 +52,13 @@ def prepared(
     item: Definition,
     method: Definition,
     entry: str,
+    *,
+    none: bool = False,
 ) -> list[tuple[State, Value]]:
     """
     Return an instance on which other methods have set what a method reads, and its constructor left unset.
+
+    With `none` only what the constructor left None counts as such.
 
     A method that writes tensors or runs backward is left out: when a program calls it is not known. `entry`, the one
     that a call of the object runs, may write; where there is one, an attribute that several others set may be left
@@ -66,34 +70,48 @@ def prepared(
     times = Counter(name for _, found in setters for name in found)
     for other, found in islice(setters, SETTERS):
         names = found if entry in {"", other.member} else {name for name in found if times[name] == 1}
-        instance = state.instance(receiver)
-        unset = (
-            () if instance is None else [name for name in names if isinstance(instance.attrs.get(name, NONE), Const)]
-        )
         function = interp.lookup(state, cls, other.member)
-        if not unset or not isinstance(function, Closure) or function.wrapper:
+        if not _has_unset(state, receiver, names, none=none) or not isinstance(function, Closure) or function.wrapper:
             continue
-        arguments = symbolic_args.of_method(interp, state, function, cls)
+        arguments = method_arguments.of_method(interp, state, function, cls)
         with interp.fuel.scope(paths=1):
             for after, _ in interp.call(frame, state.fork(), Bound(receiver, function), arguments, 0)[:1]:
                 if after.freed == state.freed and (
                     other.member == entry or all(after.storages[key] == one for key, one in state.storages.items())
                 ):
                     state, ready = after, True
-    opened = _opened(state, receiver, schedule.left_to_others(item, method))
+    opened = None if none else _opened(state, receiver, schedule.left_to_others(item, method))
     return [(opened or state, receiver)] if ready or opened is not None else []
 
 
+def _has_unset(state: State, receiver: Value, names: Collection[str], *, none: bool) -> bool:
+    """Return whether an object has not, or as a constant, an attribute of these names; with `none` as None alone."""
+    instance = state.instance(receiver)
+    values = [] if instance is None else [instance.attrs.get(name, NONE) for name in names]
+    return any(value == NONE or (isinstance(value, Const) and not none) for value in values)
+
+
 def called_before(
-    interp: Interpreter, frame: Frame, made: tuple[State, Value], cls: ClassValue, item: Definition, entry: str
+    interp: Interpreter,
+    frame: Frame,
+    made: tuple[State, Value],
+    cls: ClassValue,
+    item: Definition,
+    entry: str,
+    *,
+    completes: bool,
 ) -> list[tuple[State, Value]]:
     """
     Return an instance on which other methods have set what a call reads, for one that comes to its end on no path.
 
     def forward(self, x): return x * self.scale(self.style)     # whoever calls it has called `set_style` before
+
+    One that `completes` without is run with what is None at first where the call writes itself.
     """
     method = next((one for one in item.methods if one.member == entry), None)
-    return [] if method is None else prepared(interp, frame, made, cls, item, method, entry)
+    if method is None or (completes and not method.writes):
+        return []
+    return prepared(interp, frame, made, cls, item, method, entry, none=completes)
 
 
 def _opened(state: State, receiver: Value, names: Collection[str]) -> State | None:
@@ -135,7 +153,7 @@ def built(
             found.append((after, value))
             continue
         interp.context.observed.enter(after, closures.name_of(method.function))
-        arguments = symbolic_args.of_method(interp, after, method, instance.cls)
+        arguments = method_arguments.of_method(interp, after, method, instance.cls)
         found.extend(interp.call(frame, after, Bound(value, method), arguments, 0))
     return found or [(state, value)]
 

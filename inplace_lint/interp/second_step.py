@@ -23,11 +23,12 @@ from inplace_lint.domain.values import Bound, ClassValue, Closure, Ref, Value
 from inplace_lint.effects import may_write
 from inplace_lint.effects.reachability import reachable
 from inplace_lint.effects.summary import Definition
-from inplace_lint.interp import losses, symbolic_args
+from inplace_lint.interp import losses
 from inplace_lint.interp.call import module_registry
 from inplace_lint.interp.found import Found
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.options import method_arguments
 
 Left = Sequence[tuple[State, Value | None]]  # what calls left: the receiver of each; None where there is none
 
@@ -50,7 +51,7 @@ def run(interp: Interpreter, frame: Frame, made: State, left: Left, cls: ClassVa
         for buffer in sorted(carrying):
             again.assume(f"nothing detaches `{buffer}` between two steps")
         interp.fuel.start_root(again=True, paths=1)
-        arguments = symbolic_args.of_method(interp, again, method, cls)
+        arguments = method_arguments.of_method(interp, again, method, cls)
         for after, returned in interp.call(frame, again, Bound(receiver, method), arguments, 0)[:1]:
             tape.next_step(after, interp.context.default().framework.name, losses.of_result(interp, after, returned))
             options = interp.context.coverage.words()
@@ -70,7 +71,7 @@ def keep(interp: Interpreter, frame: Frame, made: State, left: Left, cls: ClassV
         again = state.fork()
         again.assume(f"`{name}` is called more than once")
         interp.fuel.start_root(again=True, paths=1)
-        arguments = symbolic_args.of_method(interp, again, method, cls)
+        arguments = method_arguments.of_method(interp, again, method, cls)
         for after, _ in interp.call(frame, again, Bound(receiver, method), arguments, 0)[:1]:
             new = (event for event in after.events if event not in state.events and isinstance(event, Snapshot))
             found += [

@@ -14,7 +14,7 @@ from collections.abc import Set as AbstractSet
 
 from msgspec.structs import replace
 
-from inplace_lint.domain import origins, traits
+from inplace_lint.domain import traits
 from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
@@ -49,50 +49,6 @@ def of_function(
 ) -> Arguments:
     """Return symbolic arguments for a function or `forward`: constant defaults, else unknown values."""
     return _arguments(interp, state, function, defaults, skip, none_is_open=True)
-
-
-def of_method(
-    interp: Interpreter, state: State, method: Closure, cls: ClassValue, *, passed: bool = False
-) -> Arguments:
-    """
-    Return the arguments of a method of a class; `passed`: those that are None by default are passed.
-
-    A data set is asked for items by their positions. What a loss compares its first argument with has no gradient, and
-    neither has what the methods of an optimizer work on, or what a module that is trained as a whole is called on.
-    """
-    function, skip = method.function, 0 if method.wrapper == "static" else 1
-    found = of_function(interp, state, function, interp.context.defaults_of(method), skip)
-    if passed:
-        _pass_all(state, found)
-    name, framework = function.qualname, interp.context.default().framework
-    if _derives(interp, cls, framework.optimizers | (framework.trained if name in framework.fed else frozenset())):
-        for given in (value for _, value in found.keywords if isinstance(value, Sym)):
-            state.set_trait(traits.NO_GRADIENT, given.id, True)
-    match found.keywords:
-        case ((key, Sym(_, "input") as asked), *rest) if name == "__getitem__":
-            if _derives(interp, cls, framework.datasets):
-                return Arguments(found.positional, ((key, replace(asked, kind="number")), *rest))
-        case _ if name == framework.calls and _derives(interp, cls, framework.losses):
-            _compare_with_targets(interp, state, method, found)
-    return found
-
-
-def _compare_with_targets(interp: Interpreter, state: State, method: Closure, arguments: Arguments) -> None:
-    """Take the second of two inputs of a loss to have no gradient; what is a number by default is no input."""
-    defaults = interp.context.defaults_of(method)
-    numbers = {name for name, value in defaults.items() if isinstance(value, Const) and value != NONE}
-    match [value for name, value in arguments.keywords if name not in numbers]:
-        case [_, Sym(number)]:
-            state.set_trait(traits.NO_GRADIENT, number, True)
-        case _:
-            pass
-
-
-def _pass_all(state: State, arguments: Arguments) -> None:
-    """Take the arguments that are None by default to be passed."""
-    for _, value in arguments.keywords:
-        if isinstance(value, Sym) and state.has_trait(traits.NONE_BY_DEFAULT, value.id):
-            state.learn((origins.NONE, value.id), False)
 
 
 def of_constructor(
@@ -157,7 +113,8 @@ def _input(
         state.set_trait(traits.NO_GRADIENT, value.id, True)
     if isinstance(value, Sym) and promises.holds_tensors(param.annotation):
         state.set_trait(traits.OF_TENSORS, value.id, True)
-    base = _class(interp, state, function, promises.class_named(param.annotation))
+    derived = _meant(interp, state, function, promises.class_named(param.annotation))
+    base = derived if isinstance(derived, ClassValue) else None
     shown = shown if isinstance(value, Sym) else ()
     return interp.context.coverage.option(number, Option(param.name, value, kind, optional, promised, base, shown))
 
@@ -204,6 +161,9 @@ def _of_known_class(
         made = _instance(interp, state, function, promised)
         is_own = all(isinstance(base, ClassValue) or base == Builtin("object") for base in interp.context.mro(promised))
         return _with_methods(state, promised, argument) if made is None and is_own else made
+    if (cls := _library(interp, state, function, param)) is not None:
+        frame = Frame(module_env(state, function.slice.path), function.slice.path, function.slice)
+        return taken(state, interp.call(frame, state, cls, Arguments((), (), unknown=True), 0))
     shown = argument_classes.shown(interp, state, function, param)
     return _made(interp, state, function, shown.classes[0], argument) if shown.sure else None
 
@@ -241,13 +201,8 @@ def _kind(interp: Interpreter, state: State, function: ir.Function, param: ir.Pa
     """Return the kind that an annotation promises; what the program calls `Path` itself may be anything."""
     kind = promises.kind_of(param.annotation)
     if kind and isinstance(param.annotation, ir.Name):
-        return "" if _class(interp, state, function, param.annotation.id) else kind
+        return "" if isinstance(_named(interp, state, function, param), ClassValue) else kind
     return kind
-
-
-def _derives(interp: Interpreter, cls: ClassValue, bases: frozenset[str]) -> bool:
-    """Say whether a class derives from one of some classes of a framework."""
-    return any(isinstance(base, Dotted) and base.name in bases for base in interp.context.mro(cls))
 
 
 def completed(interp: Interpreter, state: State, init: Closure, known: Arguments, *, options: bool) -> Arguments:
@@ -309,26 +264,54 @@ def _promised(interp: Interpreter, state: State, function: ir.Function, param: i
     Return the class of the program that an annotation names, alone or beside None.
 
     Without an annotation it is that of a parameter of other constructors, to which the one of a class passes it; of
-    several the most derived.
-
-        class Model:                                # `config` is a `Config`, where `Body` says so
-            def __init__(self, config):
-                self.body = Body(config)
+    several the most derived; or that of which the function becomes a method.
     """
     asked = [(function, param)]
     found: list[ClassValue] = []
     for passed, one in asked:
-        if (cls := _class(interp, state, passed, promises.named(one.annotation))) is not None:
+        if isinstance(cls := _named(interp, state, passed, one), ClassValue):
             found.append(cls)
         elif one.annotation is None and passed.qualname == _INIT and len(asked) <= _MOST_CONSTRUCTORS:
             asked.extend(_receivers(interp, state, passed, one.name))
     return max(found, key=lambda cls: len(interp.context.mro(cls)), default=None)
 
 
-def _class(interp: Interpreter, state: State, function: ir.Function, name: str) -> ClassValue | None:
-    """Return the class of the program that a name means in the module of a function; None for anything else."""
-    cls = environment.find(interp, state, function.slice.path, name) if name else None
-    return cls if isinstance(cls, ClassValue) else None
+def _library(interp: Interpreter, state: State, function: ir.Function, param: ir.Param) -> Dotted | None:
+    """Return the module of a framework that an annotation names, or of which the function becomes a method."""
+    cls = _named(interp, state, function, param)
+    forms = interp.context.forms(cls.name) if isinstance(cls, Dotted) and interp.context.is_module(cls) else ()
+    return cls if forms and isinstance(cls, Dotted) and forms[0].init is not None else None
+
+
+def _named(interp: Interpreter, state: State, function: ir.Function, param: ir.Param) -> Value | None:
+    """Return what the annotation of a parameter names; without one the class of which the function is a method."""
+    if param.annotation is not None:
+        return _meant(interp, state, function, promises.named(param.annotation))
+    return _patched(interp, state, function) if function.params[0] is param else None
+
+
+def _meant(interp: Interpreter, state: State, function: ir.Function, name: str) -> Value | None:
+    """Return what a name, or a name in a module, means in the module of a function."""
+    first, *rest = name.split(".")
+    found = environment.find(interp, state, function.slice.path, first) if first else None
+    for word in rest if found is not None else ():
+        frame = Frame(module_env(state, function.slice.path), function.slice.path, function.slice)
+        found = None if found is None else taken(state, interp.get_attribute(frame, state, found, word, 0))
+    return found
+
+
+def _patched(interp: Interpreter, state: State, function: ir.Function) -> Value | None:
+    """Return the class as whose attribute a statement of the module sets a function."""
+    module = interp.context.module(function.slice.path)
+    is_own = any(item.slice == function.slice for item in module.items(function.qualname))
+    for item in module.fills(function.qualname) if is_own else ():
+        for node in module.code(item.slice).body if item.kind == "statement" else ():
+            match node:
+                case ir.Assign(_, (ir.Attr(_, owner, _),), ir.Name(_, name)) if name == function.qualname:
+                    return _meant(interp, state, function, promises.named(owner))
+                case _:
+                    pass
+    return None
 
 
 def _receivers(

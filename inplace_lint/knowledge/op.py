@@ -55,14 +55,16 @@ class StatePart(Struct, frozen=True):
     A parameter (`param`) or buffer of a module, present under `condition`; a `made` part is a module or function.
 
     Its `dtype` is that which the module is made with, where that is `SAME`. A module is constructed with `given`
-    arguments, each that of the outer constructor which is named. The argument `options` says whether a parameter is
-    trained; there is none where it is False.
+    arguments, each that of the outer constructor which is named, or another module. The argument `options` says
+    whether a parameter is trained; there is none where it is False. A container has `copies` of the argument that is
+    named first, as many as the second says.
     """
 
     name: str
     param: bool = False
     made: str = ""
-    given: tuple[tuple[str, str], ...] = ()
+    given: tuple[tuple[str, str | StatePart], ...] = ()
+    copies: tuple[str, ...] = ()
     options: str = ""
     condition: Guard | None = None
     dtype: PartDType = PartDType.SAME
@@ -179,7 +181,7 @@ class Op(Struct, frozen=True):
         """The parameters and parts of a module; of one without such, what its constructor was given."""
         if self.init is None:
             return ()
-        parts = tuple([f"self.{part.name}" for part in self.state if part.param or part.made])
+        parts = tuple([f"self.{part.name}" for part in self.state if part.param or (part.made and not part.copies)])
         return parts or tuple([f"self.{argument.name}" for argument in self.init])
 
 
@@ -220,6 +222,11 @@ def _state(value: object) -> tuple[StatePart, ...]:
     if not isinstance(value, dict):
         raise mistyped(value, "an object")
     return tuple(StatePart(name, **_PART.read(part)) for name, part in value.items())
+
+
+def _given(value: object) -> str | StatePart:
+    """Read the name of an argument, or a module that is made to be one."""
+    return StatePart("", **_PART.read(value)) if isinstance(value, dict) else text(value)
 
 
 def _act(value: object) -> str:
@@ -290,7 +297,8 @@ _PART = Schema(
         "param": ("param", flag),
         "buffer": ("", flag),
         "is": ("made", text),
-        "with": ("given", lambda value: tuple(table(text)(value).items())),
+        "with": ("given", lambda value: tuple(table(_given)(value).items())),
+        "copies": ("copies", each(text)),
         "options": ("options", text),
         "if": _IF,
         "dtype": ("dtype", word(PartDType, "dtype of a part")),

@@ -16,11 +16,13 @@ from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import optimizers
 from inplace_lint.interp.outcome import Items
 from inplace_lint.interp.pylib import mappings
+from inplace_lint.interp.pylib.duplicates import duplicate
 from inplace_lint.interp.transfer import dtypes, shapes
 from inplace_lint.interp.transfer.binding import Binding, bind, default_values
 from inplace_lint.knowledge.guard import holds
 from inplace_lint.knowledge.op import StatePart
 
+_MOST_COPIES = 2
 MAPPINGS = frozenset(
     {
         Builtin("dict"),
@@ -84,13 +86,34 @@ def _set_part(
     """Set a module that a constructor makes of its arguments, or the function that it has if none is passed."""
     forms = interp.context.forms(part.made)
     if forms and forms[0].init is not None:
-        ref = state.new(Instance(Dotted(part.made), {"training": Const(True)}))
-        given = tuple((name, values[outer]) for name, outer in part.given if outer in values)
-        fill(interp, state, ref, part.made, Arguments((), given, unknown=True))
-        attrs[part.name] = ref
+        attrs[part.name] = _made(interp, state, part, values)
+    elif part.copies:
+        attrs[part.name] = _copies(state, part, values)
     elif isinstance(attrs.get(part.name, NONE), Const):
         passed = attrs.get(part.name, NONE)
         attrs[part.name] = Dotted(part.made) if passed == NONE else state.symbols.sym((origins.FIELD, part.name, ""))
+
+
+def _made(interp: Interpreter, state: State, part: StatePart, values: Mapping[str, Value]) -> Ref:
+    """Return a module that is made of arguments of the outer constructor, and of modules that are made for it."""
+    given = tuple(
+        (name, _made(interp, state, one, values) if isinstance(one, StatePart) else values[one])
+        for name, one in part.given
+        if isinstance(one, StatePart) or one in values
+    )
+    ref = state.new(Instance(Dotted(part.made), {"training": Const(True)}))
+    fill(interp, state, ref, part.made, Arguments((), given, unknown=True))
+    return ref
+
+
+def _copies(state: State, part: StatePart, values: Mapping[str, Value]) -> Ref:
+    """Return a container of copies of a module, of which the first stand for all."""
+    of, count = (values.get(name, NONE) for name in part.copies)
+    number = count.value if isinstance(count, Const) and isinstance(count.value, int) else None
+    most = _MOST_COPIES if number is None else min(number, _MOST_COPIES)
+    items = tuple(duplicate(state, of, {}) for _ in range(most))
+    children = state.new(ListObject(items, exact=number == most))
+    return state.new(Instance(Dotted(part.made), {"training": Const(True)}, children=children))
 
 
 def _fill_container(interp: Interpreter, frame: Frame, state: State, ref: Ref, arguments: Arguments, at: int) -> None:

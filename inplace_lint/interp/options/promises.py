@@ -39,11 +39,13 @@ _KINDS = {
 
 
 def named(annotation: ir.Expr | None) -> str:
-    """Return the name that an annotation is, beside None, or that is written in it as a text."""
+    """Return the name that an annotation is, in a module or not, beside None, or that is written in it as a text."""
     inner = beside_none(annotation)
     match annotation if inner is None else inner:
         case ir.Name(_, name) | ir.Const(str() as name):
             return name
+        case ir.Attr(_, value, name) if outer := named(value):
+            return f"{outer}.{name}"
         case _:
             return ""
 
