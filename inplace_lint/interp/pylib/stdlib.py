@@ -238,13 +238,13 @@ def _replace(interp: Interpreter, frame: Frame, state: State, arguments: Argumen
     """
     Return a copy of an object of a dataclass with other fields; where more is computed from these it is unknown.
 
-    IMPRECISE: so is one without tensors where a field may have another value, as options of entry points have. Every
-    option of what a changed configuration builds would be run.
+    IMPRECISE: so is one without tensors where a field holds a tuple or may have another value, as options of entry
+    points have. All that a changed configuration builds would be run.
     """
     instance = state.instance(arguments.positional[0] if arguments.positional else NONE)
     fields = {} if instance is None else {**instance.attrs, **dict(arguments.keywords)}
     if instance is not None and not arguments.unknown and type(instance.cls) is ClassValue:
-        if all(isinstance(value, Const) and value.source is None for value in fields.values()):
+        if all(_is_plain(state, value) for value in fields.values()):
             passed = (one for one in dataclass_fields.passed(interp, instance.cls) if one in fields)
             given = Arguments((), tuple([(name, fields[name]) for name in passed]))
             return interp.call(frame, state, instance.cls, given, at)
@@ -252,6 +252,14 @@ def _replace(interp: Interpreter, frame: Frame, state: State, arguments: Argumen
         if holds and interp.lookup(state, instance.cls, "__post_init__") is None:
             return [(state, state.new(replace(instance, attrs=fields)))]
     return [(state, state.symbols.sym((origins.STANDARD_LIBRARY, "dataclasses.replace", arguments.positional, at)))]
+
+
+def _is_plain(state: State, value: Value) -> bool:
+    """Check whether a field is a constant that no option gives, or a list of such."""
+    inner = state.object(value)
+    if isinstance(inner, ListObject):
+        return inner.exact and all(_is_plain(state, item) for item in inner.items)
+    return isinstance(value, Const) and value.source is None
 
 
 def _deep_copy(_interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
