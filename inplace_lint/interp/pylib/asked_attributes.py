@@ -87,12 +87,16 @@ def of_hasattr(request: Request) -> Results:
     if key in instance.attrs:
         return [(request.state, Const(True))]
     found = request.interp.lookup(request.state, instance.cls, key)
-    if isinstance(found, Closure) and found.wrapper in {"property", "cached"}:
-        return [
-            (after, result if result == Const(False) else Const(True))
-            for after, result in _read(request, value, key, Const(False))
-        ]
+    own = found is None and any(
+        isinstance(request.interp.lookup(request.state, instance.cls, one), Closure)
+        for one in ("__getattr__", "__getattribute__")
+    )
+    if own or (isinstance(found, Closure) and found.wrapper in {"property", "cached"}):
+        return [(after, Const(result is not _MISSING)) for after, result in _read(request, value, key, _MISSING)]
     return [(request.state, Const(found is not None))]
+
+
+_MISSING = Builtin("AttributeError")
 
 
 def _read(request: Request, value: Value, name: str, instead: Value | None) -> Results:
