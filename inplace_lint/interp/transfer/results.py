@@ -71,7 +71,7 @@ def _one(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None, place: in
         case "fresh":
             return _fresh(call, fact, rg, node)
         case "view" | "maybe":
-            return _view(call, fact, rg, node, place)
+            return _view(call, fact, False if fact.dtype in {"int", "bool"} else rg, node, place)
         case "value":
             return _python_value(call, fact)
         case "tuple":
