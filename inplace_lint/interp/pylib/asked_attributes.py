@@ -29,8 +29,9 @@ def of_getattr(request: Request) -> Results:
     default = request.argument(2)
     if default is not None and _waits(request, value, name):
         return request.unknown()
-    results = _read(request, value, str(name.value), default)
     instance = request.state.instance(value)
+    computed = default is not None and instance is not None and _is_computed(request, instance, str(name.value))
+    results = _read(request, value, str(name.value), default if computed else None)
     if instance is not None:
         numbered_names.choose(request, instance, str(name.value))
     if default is None or instance is None:
@@ -86,17 +87,26 @@ def of_hasattr(request: Request) -> Results:
     key = str(name.value)
     if key in instance.attrs:
         return [(request.state, Const(True))]
-    found = request.interp.lookup(request.state, instance.cls, key)
-    own = found is None and any(
-        isinstance(request.interp.lookup(request.state, instance.cls, one), Closure)
-        for one in ("__getattr__", "__getattribute__")
-    )
-    if own or (isinstance(found, Closure) and found.wrapper in {"property", "cached"}):
+    if _is_computed(request, instance, key):
         return [(after, Const(result is not _MISSING)) for after, result in _read(request, value, key, _MISSING)]
-    return [(request.state, Const(found is not None))]
+    return [(request.state, Const(request.interp.lookup(request.state, instance.cls, key) is not None))]
 
 
 _MISSING = Builtin("AttributeError")
+
+
+def _is_computed(request: Request, instance: Instance, name: str) -> bool:
+    """Check whether code of a class says what an attribute of its objects is: a property, or `__getattr__`."""
+    if name in instance.attrs:
+        return False
+    found = request.interp.lookup(request.state, instance.cls, name)
+    if found is None:
+        getters = (request.interp.lookup(request.state, instance.cls, one) for one in _GETTERS)
+        return any(isinstance(one, Closure) for one in getters)
+    return isinstance(found, Closure) and found.wrapper in {"property", "cached"}
+
+
+_GETTERS = ("__getattr__", "__getattribute__")
 
 
 def _read(request: Request, value: Value, name: str, instead: Value | None) -> Results:
