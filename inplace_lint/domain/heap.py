@@ -69,7 +69,7 @@ class Tensor(Struct, frozen=True):
     `base`: the tensor that it is a view of, never itself a view.
     `counted`: whether a write through this record increases the version of the storage.
     `part`: the part of the storage that it covers, as the steps that lead there; None where that is unknown.
-    `batched`: it represents all examples of a batch, inside of `vmap`.
+    `batched`: it represents all examples of a batch, inside of `vmap`; None where that is not known.
     `since`: for one of several views, the version of the storage when the view was created.
     `follows`: its history includes what is recorded on its base later.
     `doubt`: the assumptions under which it shares its storage. `before`: for one of several views, those of them that
@@ -103,7 +103,7 @@ class Tensor(Struct, frozen=True):
     made: Touch | None = None
     grad: Ref | None = None
     part: Part | None = ()
-    batched: bool = False
+    batched: bool | None = False
     since: int = 0
     follows: bool = True
 

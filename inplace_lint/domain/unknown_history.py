@@ -259,12 +259,18 @@ def is_made_there(state: State, function: Value, site: Site) -> bool:
 _HOLDS = frozenset({origins.RESULT, origins.ITEM, origins.PARAMETER, origins.CALL, origins.TURN})
 
 
-def is_returned(state: State, value: Value, depth: int = 0) -> bool:
-    """Return whether an unknown call returned a value or what it is a part of: where that got a batch, it is one."""
+def is_batched(state: State, value: Value, depth: int = 0) -> bool | None:
+    """
+    Return whether an unknown call returned a value or what it is a part of: where that got a batch, it is one.
+
+    None for an item of a list or a dict of which not all items are known.
+    """
     match state.symbols.key(value) if isinstance(value, Sym) and depth < _DEEPEST_ARGUMENT else None:
         case (origins.RESULT | origins.METHOD, *_):
             return True
         case (origins.ITEM | origins.ROW | origins.TURN, Sym() as whole, *_):
-            return is_returned(state, whole, depth + 1)
+            return is_batched(state, whole, depth + 1)
+        case (origins.ITEM | origins.ROW | origins.TURN, Ref(), *_):
+            return None
         case _:
             return False

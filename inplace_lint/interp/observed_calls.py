@@ -19,7 +19,7 @@ from typing import NamedTuple
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from inplace_lint.core.event import Event, Lost, Recomputed, Refused, Site, Stale, Untracked
+from inplace_lint.core.event import Carried, Event, Lost, Recomputed, Refused, Site, Stale, Untracked
 from inplace_lint.domain import traits
 from inplace_lint.domain.heap import Instance
 from inplace_lint.domain.state import Modes, State
@@ -161,7 +161,8 @@ class ObservedCalls(Struct):
 
         If none has it at all, it is an assumption that one does.
         """
-        if not isinstance(event, Stale | Untracked) or event.backward is not None:
+        ours = isinstance(event, Carried) or (isinstance(event, Stale | Untracked) and event.backward is None)
+        if not isinstance(event, Stale | Untracked | Carried) or not ours:
             return event
         inside = _places(event.write.site)[:-1]
         if not inside or any(_outer_call(site, inside) is not None for site in self.harmful):

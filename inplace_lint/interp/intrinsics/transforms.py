@@ -142,7 +142,7 @@ def _name(act: IntrinsicCall) -> str:
 def refuses(call: Call, fact: WriteFact, tensor: Tensor) -> Failure | None:
     """Return the check of a transform that refuses a write; empty if there is none."""
     modes = call.state.modes
-    if modes.mapped and not tensor.batched:
+    if modes.mapped and tensor.batched is False:
         names = call.binding.given - {fact.to}
         if any(operand.batched for name in names for _, operand in call.binding.tensors(name)):
             return Failure.BATCHED

@@ -26,21 +26,18 @@ from inplace_lint.domain.values import (
     Value,
 )
 from inplace_lint.interp.call import instances
-from inplace_lint.interp.context import Context
 from inplace_lint.interp.control import iteration, path_condition
 from inplace_lint.interp.expr import environment
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
-from inplace_lint.interp.options import plainer_arguments
-from inplace_lint.interp.options.coverage import Option
 from inplace_lint.interp.outcome import Raised, Results
 from inplace_lint.interp.pylib import (
+    asked_attributes,
     constant_folding,
     iterators,
     mappings,
     methods,
     numbered_names,
-    releases,
     type_tests,
 )
 from inplace_lint.interp.pylib.request import Request
@@ -176,74 +173,6 @@ def _is_any(request: Request, ask: Callable[[Value, Value], bool | None]) -> Res
     return [(request.state, request.state.symbols.sym((origins.BUILTIN, request.function.name, value, classes)))]
 
 
-def _getattr(request: Request) -> Results:
-    value, name = request.argument(0), request.argument(1)
-    if isinstance(value, Dotted) and isinstance(name, Sym):
-        known = numbered_names.completed(request, value, numbered_names.form_of(request.state, name))
-        name = (numbered_names.listed(request, value, name) or name) if known is None else Const(known)
-    if value is None or not isinstance(name, Const):
-        return request.unknown()
-    default = request.argument(2)
-    if default is not None and _waits(request, value, name):
-        return request.unknown()
-    results = request.interp.get_attribute(request.frame, request.state, value, str(name.value), request.at)
-    instance = request.state.instance(value)
-    if instance is not None:
-        numbered_names.choose(request, instance, str(name.value))
-    if default is None or instance is None:
-        return results
-    return [(one, _or_default(request, instance, name, default, found)) for one, found in results]
-
-
-def _or_default(request: Request, instance: Instance, name: Const, default: Value, found: Value) -> Value:
-    """Return the default for an unknown attribute, as an option where a library may have given an object others."""
-    if not isinstance(found, Sym):
-        return found
-    if not instance.opaque:
-        return default
-    cls, context = instance.cls, request.interp.context
-    if not isinstance(cls, ClassValue) or not isinstance(default, Const) or context.is_module(cls) is not None:
-        return found
-    number = plainer_arguments.option(request.state, cls.slice, cls.name, str(name.value))
-    return context.coverage.option(number, Option(str(name.value), default, ""))
-
-
-def _waits(request: Request, value: Value, name: Const) -> bool:
-    """Check whether an attribute may be set by the constructor of an instance, which has not been run yet."""
-    instance = request.state.instance(value)
-    if instance is None or instance.pending is None or name.value in instance.attrs:
-        return False
-    return request.interp.lookup(request.state, instance.cls, str(name.value)) is None
-
-
-def _class_has(request: Request, cls: ClassValue, name: str) -> Results:
-    """Evaluate `hasattr` of a class: what it does not have is certain where all its bases are known."""
-    found = request.interp.lookup(request.state, cls, name) is not None
-    context = request.interp.context
-    known = all(isinstance(base, ClassValue) or _is_known(context, base) for base in context.mro(cls))
-    return [(request.state, Const(found))] if found or known else request.unknown()
-
-
-def _is_known(context: Context, base: Value) -> bool:
-    return base == Builtin("object") or (isinstance(base, Dotted) and context.knows_base(base))
-
-
-def _hasattr(request: Request) -> Results:
-    value, name = request.argument(0), request.argument(1)
-    instance = request.state.instance(value) if value is not None else None
-    if isinstance(name, Const) and releases.has(request.interp.context, request.state, value, str(name.value)):
-        return [(request.state, Const(True))]
-    if isinstance(value, ClassValue) and isinstance(name, Const):
-        return _class_has(request, value, str(name.value))
-    if instance is None or value is None or not isinstance(name, Const) or instance.opaque:
-        return request.unknown()
-    if _waits(request, value, name):
-        return request.unknown()
-    key = str(name.value)
-    known = key in instance.attrs or request.interp.lookup(request.state, instance.cls, key) is not None
-    return [(request.state, Const(known))]
-
-
 def _setattr(request: Request) -> Results:
     value, name, new = request.argument(0), request.argument(1), request.argument(2)
     if value is None or new is None:
@@ -373,9 +302,9 @@ _HANDLERS: dict[str, Callable[[Request], Results]] = {
     "globals": _names,
     "locals": _locals,
     "vars": _names,
-    "getattr": _getattr,
-    "hasattr": _hasattr,
-    "object.__getattribute__": _getattr,
+    "getattr": asked_attributes.of_getattr,
+    "hasattr": asked_attributes.of_hasattr,
+    "object.__getattribute__": asked_attributes.of_getattr,
     "object.__setattr__": _setattr,
     "setattr": _setattr,
     "object.__new__": _new,

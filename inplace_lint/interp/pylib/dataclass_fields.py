@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from inplace_lint.domain import origins
-from inplace_lint.domain.heap import DictObject, Instance
+from msgspec.structs import replace
+
+from inplace_lint.domain import origins, traits
+from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import ClassValue, Closure, Const, Dotted, Partial, Ref, Tuple, Value
+from inplace_lint.domain.values import NONE, ClassValue, Closure, Const, Dotted, Partial, Ref, Sym, Tuple, Value
 from inplace_lint.interp.context import Field
-from inplace_lint.interp.frame import Arguments
+from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.outcome import Results
 from inplace_lint.ir import nodes as ir
 from inplace_lint.ir.spelling import spells
 
@@ -198,6 +201,51 @@ def as_dict(interp: Interpreter, state: State, value: Value) -> Value | None:
         name: as_dict(interp, state, item) or item for name, item in found.items() if item is not None
     }
     return state.new(DictObject(parts))
+
+
+def replaced(interp: Interpreter, frame: Frame, state: State, arguments: Arguments, at: int) -> Results:
+    """
+    Return a copy of an object of a dataclass with other fields; where more is computed from these it is unknown.
+
+    IMPRECISE: of one without tensors in which a field holds a tuple, a function or an object, or may have another
+    value, as options of entry points have, only the fields are known, and none of its tuples, functions and classes.
+    All that it configures would be run.
+    """
+    value = arguments.positional[0] if arguments.positional else NONE
+    instance = state.instance(value)
+    key = (origins.STANDARD_LIBRARY, "dataclasses.replace", arguments.positional, arguments.keywords, at)
+    copied = state.symbols.sym(key)
+    if arguments.unknown:
+        return [(state, copied)]
+    fields = {**_fields(state, value, instance), **dict(arguments.keywords)}
+    if instance is not None and type(instance.cls) is ClassValue:
+        if all(_is_plain(state, value) for value in fields.values()):
+            given = Arguments((), tuple([(one, fields[one]) for one in passed(interp, instance.cls) if one in fields]))
+            return interp.call(frame, state, instance.cls, given, at)
+        if interp.lookup(state, instance.cls, "__post_init__") is not None:
+            return [(state, copied)]
+        if any(state.tensors_in(value) for value in instance.attrs.values()):
+            return [(state, state.new(replace(instance, attrs=fields)))]
+    for name, field in fields.items():
+        if isinstance(field, Const | Ref):
+            state.set_trait(traits.UNKNOWN_ATTRIBUTE, (copied.id, name), field)
+    return [(state, copied)]
+
+
+def _fields(state: State, value: Value, instance: Instance | None) -> dict[str, Value]:
+    """Return the attributes of an object, or those that are known of an unknown one."""
+    if instance is not None:
+        return dict(instance.attrs)
+    known = state.all_traits(traits.UNKNOWN_ATTRIBUTE) if isinstance(value, Sym) else ()
+    return {name: found for (owner, name), found in known if isinstance(value, Sym) and owner == value.id}
+
+
+def _is_plain(state: State, value: Value) -> bool:
+    """Check whether a field is a constant that no option gives, or a list of such."""
+    inner = state.object(value)
+    if isinstance(inner, ListObject):
+        return inner.exact and all(_is_plain(state, item) for item in inner.items)
+    return isinstance(value, Const) and value.source is None
 
 
 _FIELD = Dotted("dataclasses.Field")

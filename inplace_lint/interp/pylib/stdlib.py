@@ -16,7 +16,6 @@ from inplace_lint.domain.values import (
     PARTIAL_METHOD,
     Bound,
     Builtin,
-    ClassValue,
     Closure,
     Const,
     Dotted,
@@ -236,26 +235,6 @@ def _copy(_interp: Interpreter, _frame: Frame, state: State, arguments: Argument
     return [(state, value if thing is None or isinstance(thing, Tensor | Names) else state.new(thing))]
 
 
-def _replace(interp: Interpreter, frame: Frame, state: State, arguments: Arguments, at: int) -> Results:
-    """
-    Return a copy of an object of a dataclass with other fields; where more is computed from these it is unknown.
-
-    IMPRECISE: so is one without tensors where a field may have another value, as options of entry points have. Every
-    option of what a changed configuration builds would be run.
-    """
-    instance = state.instance(arguments.positional[0] if arguments.positional else NONE)
-    fields = {} if instance is None else {**instance.attrs, **dict(arguments.keywords)}
-    if instance is not None and not arguments.unknown and type(instance.cls) is ClassValue:
-        if all(isinstance(value, Const) and value.source is None for value in fields.values()):
-            passed = (one for one in dataclass_fields.passed(interp, instance.cls) if one in fields)
-            given = Arguments((), tuple([(name, fields[name]) for name in passed]))
-            return interp.call(frame, state, instance.cls, given, at)
-        holds = any(state.tensors_in(value) for value in instance.attrs.values())
-        if holds and interp.lookup(state, instance.cls, "__post_init__") is None:
-            return [(state, state.new(replace(instance, attrs=fields)))]
-    return [(state, state.symbols.sym((origins.STANDARD_LIBRARY, "dataclasses.replace", arguments.positional, at)))]
-
-
 def _deep_copy(_interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
     value = arguments.positional[0] if arguments.positional else NONE
     ref = state.ref(value)
@@ -342,7 +321,7 @@ _HANDLERS: dict[str, Callable[[Interpreter, Frame, State, Arguments, int], Resul
     "dataclasses.asdict": _as_dict,
     "dataclasses.fields": _fields,
     **dict.fromkeys(("dataclasses.field", "attr.ib", "attrs.field", "pydantic.Field"), _field),
-    "dataclasses.replace": _replace,
+    "dataclasses.replace": dataclass_fields.replaced,
     "copy.copy": _copy,
     "copy.deepcopy": _deep_copy,
     **namespaces.HANDLERS,

@@ -77,7 +77,7 @@ def materialise(interp: Interpreter, state: State, value: Value, framework: str 
         dtype="bool" if truths else "float" if floating else "unknown",
         exact=floating,
         framework=framework or interp.context.default().framework.name,
-        batched=state.modes.mapped and unknown_history.is_returned(state, value),
+        batched=state.modes.mapped and unknown_history.is_batched(state, value),
     )
     return state.tensor_of(value, tensor)
 

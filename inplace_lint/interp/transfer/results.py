@@ -71,7 +71,7 @@ def _one(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None, place: in
         case "fresh":
             return _fresh(call, fact, rg, node)
         case "view" | "maybe":
-            return _view(call, fact, rg, node, place)
+            return _view(call, fact, False if fact.dtype in {"int", "bool"} else rg, node, place)
         case "value":
             return _python_value(call, fact)
         case "tuple":
@@ -142,11 +142,11 @@ def _fresh(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Valu
     return _made(call, fact, tensor)
 
 
-def _has_batch(call: Call) -> bool:
-    """Return whether a call may get what represents all examples of a batch."""
-    return any(tensor.batched for _, tensor in _given_tensors(call)) or any(
-        unknown_history.is_returned(call.state, value) for value in call.binding.values.values()
-    )
+def _has_batch(call: Call) -> bool | None:
+    """Return whether a call gets what represents all examples of a batch; None where that is not known."""
+    found = [tensor.batched for _, tensor in _given_tensors(call)]
+    found += [unknown_history.is_batched(call.state, value) for value in call.binding.values.values()]
+    return True if True in found else None if None in found else False
 
 
 def _made(call: Call, fact: ReturnFact, tensor: Tensor) -> Ref:
