@@ -2,18 +2,22 @@
 Python's dicts: how they are made, and methods of a class that defines `__getitem__` and `__iter__`, and `dict.get`.
 
     attend = ATTENTION.get(config.attention, eager)     # the default: the key may be none of the mapping's
+
+Also objects of libraries whose attributes are what they are constructed of:
+
+    config = OmegaConf.create({"model": {"width": 8}})      # config.model.width, config["model"]["width"]
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
 from inplace_lint.domain import origins, traits
-from inplace_lint.domain.heap import DictObject, ListObject, dict_of
+from inplace_lint.domain.heap import DictObject, Instance, ListObject, dict_of
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Const, Ref, Sym, Tuple, Value, is_absent, is_key, key_of, of_key
+from inplace_lint.domain.values import NONE, Const, Dotted, Ref, Sym, Tuple, Value, is_absent, is_key, key_of, of_key
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
@@ -26,6 +30,13 @@ BASES = frozenset(
     f"{module}.{name}"
     for module in ("collections.abc", "typing", "collections")
     for name in ("Mapping", "MutableMapping")
+)
+_DEEPEST = 8
+_OF_KEYWORDS = ("types.SimpleNamespace", "argparse.Namespace")
+# These are mappings as well, and make such objects of the dicts in a dict.
+_OF_DICTS = (
+    *("addict.Dict", "box.Box", "easydict.EasyDict", "ml_collections.ConfigDict", "munch.Munch", "munch.munchify"),
+    *("omegaconf.OmegaConf.create", "omegaconf.DictConfig"),
 )
 
 
@@ -150,3 +161,31 @@ def chain_map(_interp: Interpreter, _frame: Frame, state: State, arguments: Argu
     for one in reversed(maps):
         joined = joined.joined(one) if isinstance(one, DictObject) else replace(joined, exact=False)
     return [(state, state.new(joined))]
+
+
+def create_namespace(_interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
+    """Return the object that a call constructs; it may have more attributes where what it is made of is unknown."""
+    items: dict[object, Value] = {}
+    exact = not arguments.unknown
+    if arguments.positional:
+        inner = state.object(state.contents(arguments.positional[0]))
+        exact = exact and isinstance(inner, DictObject) and inner.exact
+        items.update(inner.items if isinstance(inner, DictObject) else {})
+    items.update(arguments.keywords)
+    return [(state, _created(state, items, exact, 0))]
+
+
+def _created(state: State, items: Mapping[object, Value], exact: bool, depth: int) -> Ref:
+    made: dict[object, Value] = {}
+    for name, value in items.items():
+        inner = state.object(value)
+        made[name] = value
+        if isinstance(inner, DictObject) and depth < _DEEPEST:
+            made[name] = _created(state, inner.items, inner.exact, depth + 1)
+    mapping = state.new(DictObject(made, exact))
+    ref = state.new(Instance(Dotted("types.SimpleNamespace"), {"__dict__": mapping}, opaque=not exact))
+    state.set_trait(traits.MAPPING, ref.id, mapping)
+    return ref
+
+
+NAMESPACES = dict.fromkeys((*_OF_KEYWORDS, *_OF_DICTS), create_namespace)

@@ -6,8 +6,6 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 
-from msgspec.structs import replace
-
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, ListObject, Names, Tensor
 from inplace_lint.domain.state import State
@@ -36,7 +34,6 @@ from inplace_lint.interp.pylib import (
     dataclass_fields,
     iterators,
     mappings,
-    namespaces,
     operator_functions,
     rearranging,
 )
@@ -324,5 +321,5 @@ _HANDLERS: dict[str, Callable[[Interpreter, Frame, State, Arguments, int], Resul
     "dataclasses.replace": dataclass_fields.replaced,
     "copy.copy": _copy,
     "copy.deepcopy": _deep_copy,
-    **namespaces.HANDLERS,
+    **mappings.NAMESPACES,
 }
