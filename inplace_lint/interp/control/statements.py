@@ -173,7 +173,8 @@ def _if(interp: Interpreter, frame: Frame, state: State, node: ir.If) -> Outcome
     wrong = state.fork() if raises and fuel.follows_raise() else None
     # Where one side only can be followed, more is seen behind `if not wanted: return None` than in it.
     prefers = fuel.prefers and not raises and not _gives_up(node)
-    with fuel.scope(paths=1, prefers=False) if raises else fuel.preferring(prefers):
+    wanted = None if type(node.test) is not ir.BoolOp or _gives_up(node) else interp.context.coverage.wanted(node)
+    with fuel.scope(paths=1, prefers=False) if raises else fuel.preferring(prefers if wanted is None else wanted):
         tests = (
             exceptional_flow.refused(interp, frame, state, node.test)
             if raises

@@ -25,7 +25,7 @@ from inplace_lint.domain.values import (
 )
 from inplace_lint.interp.call import enums, module_containers
 from inplace_lint.interp.control import path_condition
-from inplace_lint.interp.expr import operators, own_names, registries
+from inplace_lint.interp.expr import operators, own_names, registries, tensor_attributes
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Results
@@ -211,7 +211,7 @@ def or_unknown(interp: Interpreter, state: State, value: Value, other: Value) ->
     if args.loss == "binary": ...           # it may be any constant
     """
     if type(value) is not Dotted or interp.context.facts_of(value.name) is not None:
-        return value
+        return tensor_attributes.no_method(interp, state, value)
     held = path_condition.items_of(state, other)
     items = held.items if isinstance(held, Tuple) else (held,)
     is_open = any(type(one) is Const and one.value is not None for one in items)

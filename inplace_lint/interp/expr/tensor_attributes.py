@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import Instance, Tensor
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Bound, Builtin, ClassValue, Dotted, Ref, Value
+from inplace_lint.domain.values import NONE, Bound, Builtin, ClassValue, Dotted, Ref, Sym, Value
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Results
@@ -24,6 +24,19 @@ def read(interp: Interpreter, frame: Frame, state: State, value: Value, method: 
     if method.endswith("_") and not method.endswith("__"):
         materialise.materialise_item(interp, frame, state, value, at, sure=True)
     return [(state, Bound(value, Dotted(method)))]
+
+
+def no_method(interp: Interpreter, state: State, value: Value) -> Value:
+    """
+    Return an unknown value for a method of what nobody says is a tensor: where it is asked about, it is none.
+
+    if config.mode == "train" and config.norm: ...     # `mode` and `norm` are methods of tensors
+    """
+    match value:
+        case Bound(Sym() as owner, Dotted(name)) if materialise.framework_of(interp, state, owner) is None:
+            return state.symbols.sym((origins.ATTRIBUTE, owner.id, name.rpartition(".")[2]))
+        case _:
+            return value
 
 
 def computed(interp: Interpreter, frame: Frame, state: State, instance: Instance, name: str, at: int) -> Results | None:
