@@ -22,6 +22,7 @@ from inplace_lint.interp.expr import assignment, attribute_targets, environment
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.fuel import PATHS_THAT_RAISE, Fuel
 from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.options.sides import writing_side
 from inplace_lint.interp.outcome import Flow, Outcome, Outcomes, Raised, goes_on
 from inplace_lint.interp.pylib import dataclass_fields
 from inplace_lint.ir import nodes as ir
@@ -173,7 +174,8 @@ def _if(interp: Interpreter, frame: Frame, state: State, node: ir.If) -> Outcome
     wrong = state.fork() if raises and fuel.follows_raise() else None
     # Where one side only can be followed, more is seen behind `if not wanted: return None` than in it.
     prefers = fuel.prefers and not raises and not _gives_up(node)
-    wanted = None if type(node.test) is not ir.BoolOp or _gives_up(node) else interp.context.coverage.wanted(node)
+    joined = type(node.test) is ir.BoolOp and not _gives_up(node)
+    wanted = writing_side(node, interp.context.coverage.now) if joined else None
     with fuel.scope(paths=1, prefers=False) if raises else fuel.preferring(prefers if wanted is None else wanted):
         tests = (
             exceptional_flow.refused(interp, frame, state, node.test)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from enum import IntEnum
 from typing import NamedTuple
 
+from inplace_lint.domain.values import Three
 from inplace_lint.effects.write_evidence import is_writing, lowered_may_write
 from inplace_lint.ir import nodes as ir
 from inplace_lint.ir.walk import walk
@@ -131,6 +132,14 @@ def _set_in(body: Sequence[ir.Stmt]) -> frozenset[str]:
         elif isinstance(part, ir.Call) and isinstance(part.func, ir.Attr) and part.func.name[-1] == "_":
             found.append(part.func.name)
     return frozenset(found)
+
+
+def writing_side(node: ir.If, taken: Container[object]) -> Three:
+    """Return the side of an `if` that alone may write; None if there is none, or one of the sides was `taken`."""
+    if (id(node), True) in taken or (id(node), False) in taken:
+        return None
+    then, other = (lowered_may_write(block) for block in (node.body, node.orelse))
+    return None if then is other else then
 
 
 def refuses(node: Conditional, side: bool) -> bool:
