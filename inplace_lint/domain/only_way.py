@@ -344,9 +344,9 @@ def read_after(state: State, starts: Collection[NodeId], write: Write) -> Readin
 
 def _is_overwritten(state: State, number: NodeId, write: Write) -> bool:
     """Check whether backward through a node that is older than a write needs something that was overwritten."""
-    saves = (save for one in _below(state, (number,)) for save in state.nodes[one].saves)
-    writes = ((save, later) for save in saves for later in state.storages[save.storage].writes)
-    return number <= write.newest and any(save.clock < later.clock for save, later in writes)
+    below = _below(state, (number,)) if number <= write.newest else ()
+    saves = (save for one in below for save in state.nodes[one].saves)
+    return any(save.clock < later.clock for save in saves for later in state.storages[save.storage].writes)
 
 
 def _held(state: State, nodes: Collection[NodeId]) -> Iterator[str]:
