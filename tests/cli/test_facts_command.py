@@ -29,7 +29,7 @@ def test_a_call_is_shown_with_its_place(lint):
         ("torch.add_", ["torch.Tensor.add_(self, other, *, alpha=1)"]),
         ("torch.nn.modules.activation.ReLU", ["torch.nn.ReLU(input)"]),
         ("nn.functional.relu_", ["paddle.nn.functional.relu_(x, name=None)", "torch.relu_(input)"]),
-        ("einops.rearrange", ["einops.rearrange(tensor, pattern, **axes_lengths)"]),
+        ("einops.rearrange", ["einops.rearrange(tensor, pattern, **axes_lengths)"] * 2),  # one for each framework
     ],
 )
 def test_a_call_is_found_by_other_names(lint, name, calls):
