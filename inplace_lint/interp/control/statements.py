@@ -175,7 +175,8 @@ def _if(interp: Interpreter, frame: Frame, state: State, node: ir.If) -> Outcome
     # Where one side only can be followed, more is seen behind `if not wanted: return None` than in it.
     prefers = fuel.prefers and not raises and not _gives_up(node)
     joined = type(node.test) is ir.BoolOp and not _gives_up(node)
-    wanted = writing_side(node, interp.context.coverage.now) if joined else None
+    is_new = joined and interp.context.coverage.now.isdisjoint(((id(node), True), (id(node), False)))
+    wanted = writing_side(node) if is_new else None
     with fuel.scope(paths=1, prefers=False) if raises else fuel.preferring(prefers if wanted is None else wanted):
         tests = (
             exceptional_flow.refused(interp, frame, state, node.test)

@@ -35,7 +35,6 @@ from inplace_lint.domain.values import (
     key_of,
     of_key,
 )
-from inplace_lint.effects.write_evidence import lowered_may_write
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.options.may_save import Key, MaySave, Unused
 from inplace_lint.interp.options.sides import (
@@ -44,6 +43,7 @@ from inplace_lint.interp.options.sides import (
     makes_parameters,
     makes_writer,
     refuses,
+    writing_side,
 )
 from inplace_lint.ir import nodes as ir
 from inplace_lint.ir.walk import walk
@@ -256,10 +256,10 @@ class Coverage(Struct):
         if taken or not isinstance(node, ir.If):
             return None
         if id(node) not in self.writing:
-            then, other = (lowered_may_write(block) for block in (node.body, node.orelse))
-            leaves = len(node.body) == 1 and type(node.body[0]) is ir.Return and not (then or node.orelse)
+            writes = writing_side(node)
+            leaves = len(node.body) == 1 and type(node.body[0]) is ir.Return and not node.orelse
             usual = False if (leaves and compares_numbers(node.test)) or _forgets(node) else None
-            self.writing[id(node)] = usual if then is other else then
+            self.writing[id(node)] = usual if writes is None else writes
         return self.writing[id(node)]
 
     def _leads(self, frame: Frame, node: Conditional, test: Value, side: bool) -> bool:

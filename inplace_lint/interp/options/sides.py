@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -134,10 +134,8 @@ def _set_in(body: Sequence[ir.Stmt]) -> frozenset[str]:
     return frozenset(found)
 
 
-def writing_side(node: ir.If, taken: Container[object]) -> Three:
-    """Return the side of an `if` that alone may write; None if there is none, or one of the sides was `taken`."""
-    if (id(node), True) in taken or (id(node), False) in taken:
-        return None
+def writing_side(node: ir.If) -> Three:
+    """Return the side of an `if` that alone may write; None if both may, or none."""
     then, other = (lowered_may_write(block) for block in (node.body, node.orelse))
     return None if then is other else then
 
