@@ -214,6 +214,22 @@ class Loader(Struct, frozen=True):
     collate: Value
 
 
+class Holding(Struct, frozen=True):
+    """
+    What the program stored in an unknown object, by part and name; `made_by`: the nodes of the call that made it.
+
+    `free`: methods of it were given all that, which may also measure or print it.
+    """
+
+    made_by: tuple[NodeId, ...]
+    free: bool
+    values: tuple[tuple[Hashable, Value], ...] = ()
+
+    def with_value(self, place: Hashable, value: Value, *, free: bool) -> Holding:
+        """Return the same with another value at a place."""
+        return Holding(self.made_by, self.free and free, tuple({**dict(self.values), place: value}.items()))
+
+
 # Computed on first use, once an entry point.
 MODULE_SCOPE: Trait[str, Ref] = Trait("module scope", Owner.WHOLE, Lifetime.ROOT)
 CLASS_SCOPE: Trait[tuple[Slice, str, int], Ref] = Trait("class scope", Owner.WHOLE, Lifetime.ROOT)
@@ -263,6 +279,7 @@ REFUSED: Trait[tuple[RefId, str], bool] = Trait("refused", Owner.OBJECT)
 # Of unknown values: keyed by symbol.
 TENSOR: Trait[SymId, Ref] = Trait("tensor", Owner.SYMBOL, derived=True)
 CALL_NODE: Trait[SymId, NodeId] = Trait("node of the call", Owner.SYMBOL, derived=True)
+HOLDING: Trait[SymId, Holding] = Trait("what the program stored in an unknown object", Owner.SYMBOL)
 PARAMETERS: Trait[SymId, tuple[Ref, ...]] = Trait("parameters", Owner.SYMBOL)
 WEIGHT: Trait[SymId, Ref] = Trait("weight", Owner.SYMBOL)
 GIVEN: Trait[SymId, Ref] = Trait("what an unknown call was given parameters for", Owner.SYMBOL)

@@ -60,6 +60,30 @@ def parts(state: State, value: Sym) -> tuple[Sym, ...]:
             return ()
 
 
+def owner(state: State, value: Sym) -> Sym:
+    """Return the unknown object of which an unknown value is a part, by attributes and items; a value that is no part."""
+    while True:
+        match state.symbols.keys[value.id]:
+            case (origins.ATTRIBUTE, int(outer), _):
+                value = Sym(SymId(outer))
+            case (origins.ITEM, Sym() as outer, *_):
+                value = outer
+            case _:
+                return value
+
+
+def is_passed_on(state: State, value: Sym) -> bool:
+    """Check whether unknown code has received an unknown object, or what that is a part of, and may have changed it."""
+    return any(state.has_trait(traits.PASSED_ON, one.id) for one in (value, owner(state, value)))
+
+
+def attribute(state: State, value: Sym, name: str) -> Value | None:
+    """Return what the program stored in an attribute of an unknown object; None for a tensor that may be replaced."""
+    stored = state.trait(traits.UNKNOWN_ATTRIBUTE, (value.id, name))
+    is_tensor = stored is not None and state.tensor(stored) is not None
+    return None if is_tensor and is_passed_on(state, value) else stored
+
+
 def has_no_gradient(state: State, value: Sym, depth: int = 0) -> bool:
     """Check whether an unknown value, or all that it was computed of, is known to have no gradient."""
     if state.has_trait(traits.NO_GRADIENT, value.id) or _is_data(state, value) or is_truth(state, value):

@@ -119,7 +119,8 @@ def _tensors_below(interp: Interpreter, state: State, value: Value, seen: set[in
 
     A loss from which the function itself ran backward is returned for a log.
     """
-    if unknown_history.nodes_behind(state, value):
+    holding = state.trait(traits.HOLDING, value.id) if isinstance(value, Sym) else None
+    if holding is None and unknown_history.nodes_behind(state, value):
         materialise.materialise(interp, state, value)
     tensor = state.tensor(value)
     if tensor is not None:
@@ -141,7 +142,9 @@ def _held(state: State, value: Value) -> Sequence[Value]:
     if isinstance(value, Tuple):
         return value.items
     if isinstance(value, Sym):
-        return tuple(item for _, item in subscripts.kept_in(state, value))
+        holding = state.trait(traits.HOLDING, value.id)
+        known = subscripts.kept_in(state, value) if holding is None else holding.values
+        return tuple(item for _, item in known)
     inner = state.object(value) if isinstance(value, Ref) else None
     if isinstance(inner, DictObject):
         return tuple(inner.items.values())

@@ -62,6 +62,7 @@ def unknown_call(
     if _has_no_gradient(state, function, arguments):
         state.set_trait(traits.NO_GRADIENT, result.id, True)
     if isinstance(function, Sym):
+        _hand_owner(state, function, result, drops=at in frame.dropped[:1])
         _freeze(interp, state, function, arguments)
         state_dict.track_opaque_module(interp, frame, state, function, arguments, site)
         command_line.note(state, function, arguments, result)
@@ -191,6 +192,24 @@ def _hand_unknown(state: State, value: Sym) -> None:
         state.set_trait(traits.FED, value.id, True)
 
 
+def _hand_owner(state: State, function: Sym, result: Sym, *, drops: bool) -> None:
+    """
+    Record that a method of an unknown object may have replaced what the program stored in that.
+
+    One whose result the program `drops` is called for what it does: the object may keep what the method was given.
+    """
+    match state.symbols.keys[function.id]:
+        case (origins.ATTRIBUTE, int(number), str(name)) if name not in _LEAVES_ITEMS:
+            container = Sym(SymId(number))
+            if drops and result.id in state.symbols.marked:
+                materialise.hold(state, container, name, result, free=True)
+            owner = unknown_history.owner(state, container)
+            if state.has_trait(traits.HOLDING, owner.id):
+                state.set_trait(traits.PASSED_ON, owner.id, True)
+        case _:
+            pass
+
+
 def _hand_module(interp: Interpreter, state: State, function: Value, module: Value) -> None:
     """Record that an unknown call is given a module, whose attributes it may reset."""
     state.set_trait(traits.LOADED, None, True)
@@ -238,5 +257,6 @@ def _is_shape(key: object) -> bool:
 
 
 _SIZES = frozenset({ValueKind.RANK, ValueKind.SIZE, ValueKind.COUNT})
+_LEAVES_ITEMS = frozenset({"get", "keys", "values", "items", "copy"})  # methods of mappings
 # Methods of Python's sequences and texts; tensors have none of them.
 _SEARCHES = frozenset({"index", "rindex", "find", "rfind", "count"})

@@ -35,6 +35,7 @@ def set_(
         return _set_of_instance(interp, frame, state, ref, thing, name, value, at)
     if isinstance(receiver, Sym):
         state.set_trait(traits.UNKNOWN_ATTRIBUTE, (receiver.id, name), value)
+        materialise.hold(state, receiver, name, value)
     elif isinstance(receiver, ClassValue):
         interp.context.exchanged.update({name} & receiver.methods.keys())
         state.bind(interp.class_body(state, receiver), name, value)

@@ -139,7 +139,7 @@ def _library_attribute(interp: Interpreter, dotted: str, name: str) -> Value:
 
 def _of_unknown(interp: Interpreter, frame: Frame, state: State, value: Sym, name: str, at: int) -> Results:
     asked = dtypes.of_tensor(state, value)
-    known = state.trait(traits.UNKNOWN_ATTRIBUTE, (value.id, name)) or dtypes.attribute(interp.context, asked, name)
+    known = unknown_history.attribute(state, value, name) or dtypes.attribute(interp.context, asked, name)
     known = known or materialise.given_by_name(state, value, name)
     if known is not None:
         return [(state, known)]

@@ -162,7 +162,7 @@ def _kept_under(state: State, value: Value, index: Value) -> Value | None:
     value = item_stores.unknown(state, value)
     if not isinstance(value, Sym) or not isinstance(index, Const) or not isinstance(index.value, str):
         return None
-    if value.id not in state.symbols.marked or state.has_trait(traits.PASSED_ON, value.id):
+    if value.id not in state.symbols.marked or unknown_history.is_passed_on(state, value):
         return None
     return dict(kept_in(state, value)).get(index)
 
@@ -385,6 +385,8 @@ def _keep(interp: Interpreter, state: State, container: Value, key: Value, value
     pairs = {**dict(kept_in(state, container)), key: value}
     state.symbols.marked.add(container.id)
     state.set_trait(traits.ITEMS, container.id, tuple(pairs.items()))
+    if isinstance(key.value, str):
+        materialise.hold(state, container, key, value)
 
 
 def _set_instance(

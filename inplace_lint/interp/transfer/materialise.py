@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 from msgspec.structs import replace
 
 from inplace_lint.core.assumption import assumption
@@ -206,11 +208,44 @@ def remember_history(state: State, result: Sym, function: Value, arguments: Argu
         passes = f"`{name}` passes the gradient on" if name else "an unknown call passes the gradient on"
         if name and unknown_history.is_made_there(state, function, site):
             passes = f"what `{name}` makes there passes the gradient on"
-        free = not unknown_history.is_object(state, function)
+        free = not unknown_history.is_object(state, function) and not _reads_what_is_held(state, function)
         node = state.record(Node(name, site, nodes, (), frozenset(), passes, leaves, free=free))
     if node is not None:
         state.set_trait(traits.CALL_NODE, result.id, node)
         state.symbols.marked.add(result.id)
+
+
+def hold(state: State, container: Sym, name: Hashable, value: Value, *, free: bool = False) -> None:
+    """
+    Store a value in an unknown object: what is read or computed of that from here on may depend on it.
+
+        graph.ndata["h"] = self.project(x)
+        graph.update_all(copy, mean)
+        return graph.ndata["out"]           # computed of what `graph` holds, and so of what `project` returned
+
+    `free`: a method was given it, which may also measure or print it.
+    """
+    owner = unknown_history.owner(state, container)
+    holding = state.trait(traits.HOLDING, owner.id)
+    if holding is None:
+        if not any(unknown_history.sources(state, (value,))):
+            return
+        holding = traits.Holding(unknown_history.nodes_behind(state, owner), free)
+    holding = holding.with_value((container.id, name), value, free=free)
+    state.set_trait(traits.HOLDING, owner.id, holding)
+    nodes, leaves = unknown_history.sources(state, [held for _, held in holding.values])
+    passes = f"what is read from `{opaque_modules.name_of(state, owner.id)}` is computed from what it holds"
+    node = Node("", None, (*holding.made_by, *nodes), (), frozenset(), passes, leaves, free=holding.free)
+    state.set_trait(traits.CALL_NODE, owner.id, state.record(node))
+    state.symbols.marked.add(owner.id)
+
+
+def _reads_what_is_held(state: State, function: Value) -> bool:
+    """Check whether a function is a method of an unknown object in which the program stored tensors."""
+    if not isinstance(function, Sym):
+        return False
+    holding = state.trait(traits.HOLDING, unknown_history.owner(state, function).id)
+    return holding is not None and not holding.free
 
 
 def supposed(state: State, value: Value, assumption: str) -> Value:
