@@ -61,7 +61,7 @@ def parts(state: State, value: Sym) -> tuple[Sym, ...]:
 
 
 def owner(state: State, value: Sym) -> Sym:
-    """Return the unknown object of which an unknown value is a part, by attributes and items; a value that is no part."""
+    """Return the unknown object of which an unknown value is a part, by attributes and items, or the value itself."""
     while True:
         match state.symbols.keys[value.id]:
             case (origins.ATTRIBUTE, int(outer), _):
@@ -75,6 +75,30 @@ def owner(state: State, value: Sym) -> Sym:
 def is_passed_on(state: State, value: Sym) -> bool:
     """Check whether unknown code has received an unknown object, or what that is a part of, and may have changed it."""
     return any(state.has_trait(traits.PASSED_ON, one.id) for one in (value, owner(state, value)))
+
+
+def is_part_of_holder(state: State, value: Value) -> bool:
+    """Check whether a value is a part, such as a method, of an unknown object in which the program stored tensors."""
+    return isinstance(value, Sym) and state.has_trait(traits.HOLDING, owner(state, value).id)
+
+
+def is_measured(state: State, value: Sym) -> bool:
+    """
+    Check whether an unknown value is what an object says of tensors that its methods were given, beside items of it.
+
+        metric.update(prediction, target)
+        return metric.compute()
+    """
+    key = state.symbols.keys[value.id]
+    asked = key[1] if isinstance(key, tuple) and key[0] is origins.RESULT else value
+    if not isinstance(asked, Sym) or not _is_attribute(state.symbols.keys[asked.id]):
+        return False
+    holding = state.trait(traits.HOLDING, owner(state, asked).id)
+    return holding is not None and holding.free
+
+
+def _is_attribute(key: object) -> bool:
+    return isinstance(key, tuple) and key[0] is origins.ATTRIBUTE
 
 
 def attribute(state: State, value: Sym, name: str) -> Value | None:

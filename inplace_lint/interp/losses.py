@@ -119,9 +119,11 @@ def _tensors_below(interp: Interpreter, state: State, value: Value, seen: set[in
 
     A loss from which the function itself ran backward is returned for a log.
     """
-    holding = state.trait(traits.HOLDING, value.id) if isinstance(value, Sym) else None
-    if holding is None and unknown_history.nodes_behind(state, value):
-        materialise.materialise(interp, state, value)
+    if isinstance(value, Sym) and state.symbols.marked:
+        if unknown_history.is_measured(state, value):
+            return
+        if not state.has_trait(traits.HOLDING, value.id) and unknown_history.nodes_behind(state, value):
+            materialise.materialise(interp, state, value)
     tensor = state.tensor(value)
     if tensor is not None:
         ref = state.ref(value)
@@ -143,7 +145,7 @@ def _held(state: State, value: Value) -> Sequence[Value]:
         return value.items
     if isinstance(value, Sym):
         holding = state.trait(traits.HOLDING, value.id)
-        known = subscripts.kept_in(state, value) if holding is None else holding.values
+        known = subscripts.kept_in(state, value) if holding is None or holding.free else holding.values
         return tuple(item for _, item in known)
     inner = state.object(value) if isinstance(value, Ref) else None
     if isinstance(inner, DictObject):

@@ -159,7 +159,9 @@ def _call_wrapped(
     It is assumed to get the same tensors: what it keeps of these, or writes to them, is certain of no program.
     """
     wrapped = state.trait(traits.WRAPS, function.id) if isinstance(function, Sym) else None
-    if wrapped is None or state.modes.grad is False or not any(map(state.tensor, arguments.positional)):
+    if wrapped is None:
+        return _call_given(interp, frame, state, function, arguments, at)
+    if state.modes.grad is False or not any(map(state.tensor, arguments.positional)):
         return state, ()
     name = opaque_modules.name_of_call(state, function)
     passes = (
@@ -173,6 +175,64 @@ def _call_wrapped(
     with interp.fuel.scope(paths=1):
         made = interp.call(frame, inner, called, replace(arguments, positional=given, exprs={}), at)
     return (made[0][0], (made[0][1],)) if made else (state, ())
+
+
+def _call_given(
+    interp: Interpreter, frame: Frame, state: State, function: Value, arguments: Arguments, at: int
+) -> tuple[State, tuple[Value, ...]]:
+    """
+    Call the function or module that an unknown call is given, on what may be computed of the tensors beside it.
+
+        h = odeint(self.velocity, x, times)
+        graph.update_all(self.message, self.reduce)     # of what the program stored in `graph`
+
+    One that writes what is older, or runs backward, is left out: whether it is called, and when, is not known.
+    """
+    if state.modes.grad is False or type(function) is Closure:
+        return state, ()
+    given = [(value, many) for value in arguments.positional if (many := _parameters(interp, state, value)) is not None]
+    beside = [value for value in arguments.values if not any(value is one for one, _ in given)]
+    is_fed = unknown_history.is_part_of_holder(state, function) or any(_is_tensor(state, one) for one in beside)
+    if not given or not is_fed:
+        return state, ()
+    made: list[Value] = []
+    site = frame.site(at)
+    returned = set(interp.fuel.returned)
+    for called, many in given[:_MOST_CALLED]:
+        state.clock += 1
+        values = [state.symbols.sym((origins.RESULT, function, site, state.clock, place)) for place in range(many)]
+        for value in values:
+            materialise.remember_history(state, value, function, Arguments((*beside, *made)), site)
+        with interp.fuel.scope(paths=1):
+            results = interp.call(frame, state.fork(), called, Arguments(tuple(values)), at)
+        if not results or not _is_untouched(state, results[0][0]):
+            interp.fuel.returned = returned
+            break
+        state = results[0][0]
+        made.append(results[0][1])
+    return state, tuple(made)
+
+
+def _is_untouched(before: State, after: State) -> bool:
+    """Check whether what was run since a state wrote no tensor of that, and ran no backward."""
+    return after.freed == before.freed and all(after.storages[key] == one for key, one in before.storages.items())
+
+
+def _parameters(interp: Interpreter, state: State, value: Value) -> int | None:
+    """Return how many arguments a function of the program needs, or the forward of a module; None for another value."""
+    bound = 0
+    instance = state.instance(value)
+    if instance is not None and (framework := interp.context.is_module(instance.cls)) is not None:
+        forward = interp.lookup(state, instance.cls, framework.calls)
+        if type(forward) is not Closure:
+            return 1
+        value, bound = forward, 1
+    if type(value) is Bound:
+        value, bound = value.function, 1
+    if type(value) is not Closure or value.wrapper:
+        return None
+    plain = [param for param in value.function.params if param.kind in {"plain", "positional-only"}]
+    return len([param for param in plain if param.name not in value.optional]) - bound
 
 
 def _called_before(interp: Interpreter, state: State, module: Ref, function: Value) -> Value:
@@ -257,6 +317,7 @@ def _is_shape(key: object) -> bool:
 
 
 _SIZES = frozenset({ValueKind.RANK, ValueKind.SIZE, ValueKind.COUNT})
+_MOST_CALLED = 2
 _LEAVES_ITEMS = frozenset({"get", "keys", "values", "items", "copy"})  # methods of mappings
 # Methods of Python's sequences and texts; tensors have none of them.
 _SEARCHES = frozenset({"index", "rindex", "find", "rfind", "count"})

@@ -228,12 +228,15 @@ def hold(state: State, container: Sym, name: Hashable, value: Value, *, free: bo
     owner = unknown_history.owner(state, container)
     holding = state.trait(traits.HOLDING, owner.id)
     if holding is None:
-        if not any(unknown_history.sources(state, (value,))):
+        may_be_tensor = isinstance(value, Sym) and value.kind in {"tensor", "input"}
+        if not may_be_tensor and not any(unknown_history.sources(state, (value,))):
             return
         holding = traits.Holding(unknown_history.nodes_behind(state, owner), free)
     holding = holding.with_value((container.id, name), value, free=free)
     state.set_trait(traits.HOLDING, owner.id, holding)
     nodes, leaves = unknown_history.sources(state, [held for _, held in holding.values])
+    if not nodes and not leaves:
+        return
     passes = f"what is read from `{opaque_modules.name_of(state, owner.id)}` is computed from what it holds"
     node = Node("", None, (*holding.made_by, *nodes), (), frozenset(), passes, leaves, free=holding.free)
     state.set_trait(traits.CALL_NODE, owner.id, state.record(node))
