@@ -143,6 +143,9 @@ def _note_given(interp: Interpreter, state: State, function: Value, arguments: A
     named = tuple([(name, value) for name, value in arguments.keywords if state.tensor(value) is not None])
     if named:
         state.set_trait(traits.NAMED, result.id, named)
+    if type(function) is Dotted and function.name.rpartition(".")[2][:1].isupper():
+        for name, value in arguments.keywords:  # a class, whose objects have as attributes what they are given by name
+            materialise.hold(state, result, name, value)
     modules = [
         value for value in arguments.values if isinstance(value, Ref) and module_registry.is_module(state, value)
     ]

@@ -199,8 +199,8 @@ def _sides(interp: Interpreter, frame: Frame, state: State, test: Value, node: i
     """Run what a path runs of an `if`; where one side only can be followed and that raises, the other one."""
     coverage = interp.context.coverage
     known = path_condition.truth(state, test)
-    if node.orelse and isinstance(test, Dotted) and test.name in _NEVER:  # without `else` it imports for annotations
-        known = False
+    if isinstance(test, Dotted) and test.name in _NEVER and (node.orelse or not any(map(_imports, node.body))):
+        known = False  # where it only imports, what annotations name is known by that
     if known is not None:
         coverage.one(frame, state, node, test, known)
         return execute(interp, frame, state, node.body if known else node.orelse)
@@ -221,6 +221,10 @@ def _sides(interp: Interpreter, frame: Frame, state: State, test: Value, node: i
 
 
 _NEVER = frozenset({"typing.TYPE_CHECKING", "typing_extensions.TYPE_CHECKING"})
+
+
+def _imports(statement: ir.Stmt) -> bool:
+    return isinstance(statement, ir.ImportName | ir.ImportFrom)
 
 
 def _raising_side(interp: Interpreter, frame: Frame, state: State, node: ir.If) -> Outcomes:
