@@ -71,3 +71,25 @@ def test_a_reason_names_the_line_of_the_program(prover):
     prover.write(source)
     (reason,) = prover.run().reasons
     assert reason.endswith("(program.py:6)")
+
+
+def test_a_refused_write_hides_no_later_one_of_the_same_call(prover):
+    source = """
+        import torch
+        from torch import nn
+
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.qkv = nn.Linear(8, 16)
+
+            def forward(self, x):
+                q, k = self.qkv(x).chunk(2, -1)
+                q *= 0.5
+                y = torch.softmax(q * k, -1)
+                y[y < 0.01] = 0
+                return y
+    """
+    prover.write(source)
+    assert prover.run().reasons == ["refused at the write, by `Net()`", "raised in backward, by `Net()`"]

@@ -152,7 +152,7 @@ class File:
         ran = self.run(target, numbers)
         self.setup.show_output(f"{target.path}: {target.words}", ran.printed)
         self._judge(target, numbers, ran)
-        if ran.refusals and not ran.made_up:
+        if ran.refusals:
             for number in numbers:
                 if number not in self.done and not self.warm.trouble:
                     self._try_alone(target, number, ran)
@@ -180,7 +180,7 @@ class File:
             self.repairs = repaired
             ran = self.run(target, [number])
             self._judge(target, [number], ran)
-        is_late = not ran.refusals.isdisjoint(RULE_OF[finding.code].checks) and any(ran.marks)
+        is_late = not (ran.made_up or ran.refusals.isdisjoint(RULE_OF[finding.code].checks)) and any(ran.marks)
         for own in self._repairs(finding) if number not in self.done and is_late else ():
             self.repairs = (*repaired, own)
             if not self.run(target, [number]).problem:
