@@ -303,7 +303,7 @@ def codes_of(framework: str, check: str, rules: Sequence[Rule] = RULES, *, param
     write = Touch("", Site(place))
     flagged, owned = Touch("", Site(place), flag=place, module=True), Touch("", Site(place), param=True)
     events: list[Event] = []
-    if check in {STALE, "custom_view_base"}:
+    if check == STALE:
         touches = (owned, write, flagged) if parameter else (write, flagged, owned)
         events = [Stale(framework, write, one, None, frozenset()) for one in touches]
     elif check == _FREED:
