@@ -37,6 +37,7 @@ _PART = 6  # words of a message that suffice where it is quoted in part
 STALE = "stale"
 _FREED = "freed"
 _TRANSPOSED = frozenset({"T", "AsStrided", "Transpose"})  # the nodes of `weight.t()`, which a linear layer keeps
+_COPIED = frozenset({"Broadcast"})  # the node of the parameters that a replica of the model on another device has
 _NUMBERS = re.compile(r"Float|Half|Double|BFloat16|^$")
 
 
@@ -154,9 +155,10 @@ def _is_parameter(node: str, tensor: re.Match[str]) -> bool:
     """
     Return whether a changed tensor is most likely a parameter.
 
-    That is a floating tensor which nothing computed, or the transpose of a matrix, which a linear layer keeps.
+    That is a floating tensor which nothing computed, one that was copied to a replica of the model, or the transpose of
+    a matrix, which a linear layer keeps.
     """
-    if node:
+    if node and node not in _COPIED:
         return node in _TRANSPOSED and tensor["shape"].count(",") == 1
     return _NUMBERS.search(tensor["type"] or "") is not None
 
@@ -203,7 +205,7 @@ def _stale(explained: Explained, say: Callable[[str], str]) -> Iterator[str]:
             "which may have kept it, or the write."
         )
     if explained.parameter:
-        what = say("the transposed weight of a linear layer") if explained.node else say("a parameter")
+        what = say("the transposed weight of a linear layer" if explained.node in _TRANSPOSED else "a parameter")
         yield say(f"It is most likely {what}: an optimizer's step writes it between the forward pass and backward.")
         if not explained.node:
             yield say(
@@ -250,8 +252,8 @@ def _other(explained: Explained, say: Callable[[str], str]) -> str:
     match explained.check:
         case "inference_save":
             return say(
-                f"{title} refused to keep a tensor for backward that was made in inference mode. Nothing is written "
-                "in place: the last line of your code in the traceback is the operation that needs it."
+                f"{title} refused to track a tensor that was made in inference mode. Nothing is written in place: the "
+                "last line of your code in the traceback is the operation that needs it."
             )
         case "flag":
             return say(
@@ -303,7 +305,7 @@ def codes_of(framework: str, check: str, rules: Sequence[Rule] = RULES, *, param
     write = Touch("", Site(place))
     flagged, owned = Touch("", Site(place), flag=place, module=True), Touch("", Site(place), param=True)
     events: list[Event] = []
-    if check in {STALE, "custom_view_base"}:
+    if check == STALE:
         touches = (owned, write, flagged) if parameter else (write, flagged, owned)
         events = [Stale(framework, write, one, None, frozenset()) for one in touches]
     elif check == _FREED:

@@ -57,6 +57,8 @@ def check_first_word(words: Sequence[str], commands: Collection[str]) -> None:
 
 
 def _spelled(parameter: click.Parameter) -> str:
-    """Return the long name of an option, or the name of an argument."""
-    longest = max(parameter.opts, key=len)
-    return longest if isinstance(parameter, click.Option) else parameter.human_readable_name
+    """Return the long name of an option, or the name of an argument, unless that lists its values."""
+    if isinstance(parameter, click.Option):
+        return max(parameter.opts, key=len)
+    name = parameter.human_readable_name
+    return "the argument" if "|" in name else name

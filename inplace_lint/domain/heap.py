@@ -57,6 +57,7 @@ class View(Enum):
     MAYBE = "maybe"
 
 
+FIXED = (View.MULTI, View.NO_GRAD, View.CUSTOM)  # views whose history cannot be updated once their memory is written
 BESIDE = frozenset({View.DETACH, View.DATA})  # views that have no part in the history of what they share memory with
 
 
@@ -70,7 +71,7 @@ class Tensor(Struct, frozen=True):
     `counted`: whether a write through this record increases the version of the storage.
     `part`: the part of the storage that it covers, as the steps that lead there; None where that is unknown.
     `batched`: it represents all examples of a batch, inside of `vmap`; None where that is not known.
-    `since`: for one of several views, the version of the storage when the view was created.
+    `since`: for a view whose history cannot be updated, the version of the storage when it was created.
     `follows`: its history includes what is recorded on its base later.
     `doubt`: the assumptions under which it shares its storage. `before`: for one of several views, those of them that
     were made of the tensor that was divided.

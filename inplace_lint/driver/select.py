@@ -199,5 +199,7 @@ def _finding(entry: Chosen, spans: Spans, framework: Framework) -> Finding:
         entry=said.entry,
         gain=draft.gain,
         worst=_worst(rule, draft),
-        says=framework.says.get(draft.says, "").replace("{producer}", draft.write.producer.rpartition(".")[2]),
+        says=framework.says.get(draft.says, "").replace(
+            "{producer}", draft.write.producer.rpartition(".")[2] or "[...]"
+        ),
     )

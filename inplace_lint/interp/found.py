@@ -30,6 +30,7 @@ _WHERE_RECORDED = frozenset(
         Failure.MULTI_VIEW_BASE,
         Failure.NO_GRAD_VIEW,
         Failure.NO_GRAD_VIEW_BASE,
+        Failure.CUSTOM_VIEW_BASE,
         Failure.INFERENCE_SAVE,
         Failure.OUT_GRAD,
         Failure.OUT_LEAF,

@@ -78,7 +78,7 @@ def _rows(path: Path, text: str) -> list[Any]:
         except json.JSONDecodeError:
             whole = [json.loads(line) for line in text.splitlines() if line.strip()]
     except (ValueError, RecursionError) as error:
-        msg = f"{path}: no JSON: {error}"
+        msg = f"{path}: not valid JSON: {error}"
         raise InplaceLintError(msg) from error
     if isinstance(whole, dict) and "code" in whole:
         return [whole]  # JSON lines with one line

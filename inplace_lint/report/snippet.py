@@ -3,10 +3,11 @@ A snippet of source with marks: `^^^` under the primary place, `---` under relat
 
     12 |         x = F.relu(self.conv1(x))
        |             --------------------- saved here: relu keeps its output for backward
+    ...
     15 |         x += feat
        |         ^^^^^^^^^ written here
 
-Lines with a mark are shown, others are not; `...` stands where more than a few are left out.
+Lines with a mark are shown. `...` stands where others are left out; a single one takes no more room, and is shown.
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ from typing import NamedTuple
 from inplace_lint.report.style import Ink, paint
 from inplace_lint.report.text_width import cut, laid, width_of, wrapped
 
-_NEAR = 3
 _LEAST_ROOM = 20
 
 
@@ -54,15 +54,16 @@ def snippet(lines: Sequence[str], marks: Sequence[Mark], gutter: int, width: int
     empty = f"{'':{gutter}} {bar}"
     out = [empty]
     room = max(width - gutter - 3, _LEAST_ROOM)
+    marked = {mark.line for mark in marks}
     before: int | None = None
-    for number in sorted({mark.line for mark in marks}):
-        if before is not None and number - before > _NEAR:
+    for number in sorted(marked | {line + 1 for line in marked if line + 2 in marked}):
+        if before is not None and number - before > 1:
             out.append(paint("...", Ink.FRAME, color=color))
         before = number
         text = lines[number - 1] if number <= len(lines) else ""
         shown, placed = _place(text, [mark for mark in marks if mark.line == number], room)
         out.append(f"{paint(f'{number:>{gutter}}', Ink.FRAME, color=color)} {bar} {shown}".rstrip())
-        out.extend(f"{empty} {row}".rstrip() for row in _under(placed, room, color=color))
+        out.extend(f"{empty} {row}".rstrip() for row in (_under(placed, room, color=color) if placed else ()))
     return out
 
 
@@ -74,7 +75,7 @@ def _place(text: str, marks: Sequence[Mark], room: int) -> tuple[str, list[_Plac
         start = line.starts[min(mark.column, len(text))]
         end = line.starts[min(mark.end_column, len(text))]
         spots.append((start, max(end, start + 1)))
-    shown, shift = cut(line, spots, room)
+    shown, shift = cut(line, spots or [(0, 1)], room)
     inside = [(min(max(start - shift, 0), room - 1), min(end - shift, room)) for start, end in spots]
     return shown, [_Placed(start, max(end, start + 1), mark) for (start, end), mark in zip(inside, marks, strict=True)]
 

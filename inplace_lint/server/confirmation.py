@@ -10,8 +10,12 @@ from pathlib import Path
 
 
 async def confirmed(path: Path, folder: Path, code: str, line: int, options: Sequence[str]) -> str:
-    """Return what a run on the real framework says of the finding of a rule in a line of a saved file."""
-    words = ["check", "--confirm", "--exit-zero", "--output-format", "json", "--select", code, *options, str(path)]
+    """
+    Return what a run on the real framework says of the finding of a rule in a line of a saved file.
+
+    All findings of the file are tried, since another one that ends the program has to be repaired to reach this one.
+    """
+    words = ["check", "--confirm", "--exit-zero", "--output-format", "json", *options, str(path)]
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         *("-m", "inplace_lint", *words),
@@ -26,6 +30,6 @@ async def confirmed(path: Path, folder: Path, code: str, line: int, options: Seq
     for row in json.loads(out):
         if row["code"] == code and row["location"]["row"] == line and row["confirmed"] is not None:
             verdict = row["confirmed"]
-            where = f" ({verdict['version']}, {verdict['device']})" if verdict["version"] else ""
+            where = f" on {row['framework']} {verdict['version']} ({verdict['device']})" if verdict["version"] else ""
             return f"{code} in line {line}: {verdict['verdict']}{where}: {verdict['reason']}"
     return f"{code} is not found in line {line} of the saved file"

@@ -112,6 +112,8 @@ def find(
             _walk(search, root, () if _is_left_out(search, root, above, "/") else above)
         else:
             _take(search, path)
+    if not (search.files or search.troubles):
+        search.notes.extend(f"{shown(path)}: no Python files were found" for path in paths if path.is_dir())
     return Found(tuple(sorted(search.files.values(), key=shown)), tuple(search.troubles), tuple(search.notes))
 
 

@@ -83,6 +83,7 @@ def test_version_and_help(lint):
         (("--fix=yes", "."), "error: --fix takes no value"),
         (("--exclude", "a,\\", "."), "error: --exclude has '\\\\', which is not a valid file pattern"),
         (("completion",), "error: missing argument bash|zsh|fish"),
+        (("completion", "ksh"), "error: the argument must be one of bash, zsh, fish, not 'ksh', did you mean 'zsh'?"),
         (("chek", "."), "error: no such command or file 'chek', did you mean 'check'?"),
         (("rul",), "error: no such command or file 'rul', did you mean 'rule'?"),
         (

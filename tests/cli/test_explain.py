@@ -218,7 +218,7 @@ NO_WRITE = {
         "IPL204",
     ),
     "with torch.inference_mode():\n    x = torch.ones(2)\ntorch.ones(2, requires_grad=True) * x": (
-        "refused to keep a tensor for backward that was made in inference mode. Nothing is written in place",
+        "refused to track a tensor that was made in inference mode. Nothing is written in place",
         "IPL205",
     ),
     "x = torch.ones(2, requires_grad=True) * 1\nx.requires_grad = False": (

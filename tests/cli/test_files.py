@@ -37,6 +37,14 @@ def test_a_folder_is_searched_for_python_files_in_order(tree):
     assert names(".") == ["a.py", "a/z.py", "b.py"]
 
 
+def test_a_search_that_finds_no_file_at_all_says_so(tree):
+    tree("notes/a.txt", "src/a.py")
+    found = files.find([Path("notes")], {})
+    assert (found.files, found.troubles, found.notes) == ((), (), ("notes: no Python files were found",))
+    assert files.find([Path("notes"), Path("src")], {}).notes == ()
+    assert files.find([Path("src/a.py")], {Path.cwd(): ("*",)}, force=True).notes == ()
+
+
 def test_usual_folders_are_skipped_unless_given(tree):
     tree("a.py", "build/b.py", ".venv/lib/c.py", "node_modules/d.py", "__pycache__/e.py")
     assert names(".") == ["a.py"]

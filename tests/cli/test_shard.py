@@ -103,7 +103,7 @@ def changed(row, key, value):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (lambda _: "{", "no JSON: "),
+        (lambda _: "{", "not valid JSON: "),
         (lambda _: '{"a": 1}', "no list of findings, as `--output-format json` writes it"),
         (lambda _: "[3]", "finding 1: must be an object, not 3"),
         (lambda _: "[{}]", "finding 1: "),

@@ -59,3 +59,21 @@ def test_a_reason_is_reported_in_chinese(prover, source, words, said):
 )
 def test_each_part_of_a_reason_has_its_chinese(reason, said):
     assert catalogue("zh").say(reason) == said
+
+
+def test_the_write_that_ends_all_trials_is_the_reason_and_not_the_last_guess(prover):
+    prover.write(
+        HEAD
+        + "class Part(nn.Module):\n    def forward(self, x):\n        a, b = x.chunk(2)\n        a += 1\n"
+        + "        return x\n",
+        "part.py",
+    )
+    prover.write(
+        HEAD
+        + "from part import Part\n\n\nclass Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        + "        self.conv, self.part = nn.Conv2d(3, 8, 3), Part()\n\n    def forward(self, x):\n"
+        + "        y = torch.exp(self.part(self.conv(x)))\n        y += 1\n        return y\n",
+        "net.py",
+    )
+    (reason,) = prover.run("net.py").reasons
+    assert reason.startswith("`Net()`: RuntimeError: Output 0 of Split is a view and is being modified inplace"), reason

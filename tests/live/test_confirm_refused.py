@@ -71,3 +71,59 @@ def test_a_reason_names_the_line_of_the_program(prover):
     prover.write(source)
     (reason,) = prover.run().reasons
     assert reason.endswith("(program.py:6)")
+
+
+def test_a_refused_write_in_another_file_hides_nothing(prover):
+    part = """
+        from torch import nn
+
+
+        class Part(nn.Module):
+            def forward(self, x):
+                a, b = x.chunk(2)
+                a += 1
+                return x
+    """
+    net = """
+        import torch
+        from torch import nn
+
+        from part import Part
+
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.lin, self.part = nn.Linear(8, 8), Part()
+
+            def forward(self, x):
+                y = torch.exp(self.part(self.lin(x)))
+                y += 1
+                return y
+    """
+    prover.write(part, "part.py")
+    prover.write(net, "net.py")
+    proved = prover.run()
+    assert [verdict[0::2] for verdict in proved.verdicts] == [("IPL101", "confirmed"), ("IPL203", "confirmed")]
+
+
+def test_a_refused_write_hides_no_later_one_of_the_same_call(prover):
+    source = """
+        import torch
+        from torch import nn
+
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.qkv = nn.Linear(8, 16)
+
+            def forward(self, x):
+                q, k = self.qkv(x).chunk(2, -1)
+                q *= 0.5
+                y = torch.softmax(q * k, -1)
+                y[y < 0.01] = 0
+                return y
+    """
+    prover.write(source)
+    assert prover.run().reasons == ["refused at the write, by `Net()`", "raised in backward, by `Net()`"]

@@ -296,6 +296,21 @@ y += 1
 """,
         [("IPL210", 14)],
     ),
+    "the base of a custom view": (
+        """\
+class Same(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, t):
+        return t
+    @staticmethod
+    def backward(ctx, g):
+        return g
+y = Same.apply(h)
+h += 1
+y.sum()
+""",
+        [("IPL210", 14)],
+    ),
 }
 
 SILENT = {
@@ -501,6 +516,7 @@ def test_what_the_framework_refuses_is_reported_after_its_own_error(torch_child,
     watched = run(torch_child, tmp_path, body)
     assert watched.codes == expected, watched.error
     assert watched.error.startswith("RuntimeError")
+    assert "  " not in watched.findings[0].says
 
 
 @case(SILENT)

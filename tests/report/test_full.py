@@ -18,6 +18,7 @@ error[IPL101] modified-after-save: `x` is overwritten, but backward of `relu` ne
   |
 6 |         x = F.relu(self.conv1(x))
   |             --------------------- saved here: relu keeps its output for backward
+...
 9 |         x += feat
   |         ^^^^^^^^^ written here
   |
@@ -38,6 +39,7 @@ def test_a_sentence_that_does_not_fit_beside_its_mark_hangs_below_it(resnet, rep
   |             |
   |             saved here: relu keeps its output for
   |             backward
+...
 9 |         x += feat
 """
         in text
@@ -48,6 +50,13 @@ def test_a_sentence_that_does_not_fit_beside_its_mark_hangs_below_it(resnet, rep
 def test_no_line_is_wider_than_the_terminal(resnet, report, resnet_source, width):
     lines = full.render(report(resnet_source, resnet, width=width)).split("\n")
     assert [line for line in lines if width_of(line) > width] == []
+
+
+def test_a_single_line_between_two_others_is_shown(place, bare, report):
+    source = "a = 1\nif a:\n    b = 2\n"
+    finding = bare(place(source, 3, "b"), Related(Role.SAVE, place(source, 1, "a"), "saved"))
+    rows = full.render(report(source, finding)).split("\n")
+    assert rows[3:8] == ["1 | a = 1", "  | - saved", "2 | if a:", "3 |     b = 2", "  |     ^ written"]
 
 
 def test_distant_lines_have_dots_between_them(place, bare, report):

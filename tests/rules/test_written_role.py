@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from inplace_lint.core.finding import Role
 from inplace_lint.driver.analyze_file import Options, check_file
 
 _HEAD = "import torch\nw = torch.rand(3, requires_grad=True)\nys = [w.exp(), w.exp()]\n"
@@ -42,3 +43,29 @@ _NEW = "create a new tensor instead of writing in place"
 def test_the_help_fits_where_the_write_stands(body: str, said: str) -> None:
     found = check_file("program.py", _HEAD + body + _TAIL, Options()).findings
     assert {one.help for one in found if one.code == "IPL101"} == {said}
+
+
+_STEPS = """
+import torch
+net = torch.nn.Linear(2, 2)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+h = net(net(torch.rand(2, 2)))
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (
+            "net(torch.rand(2, 2)).sum().backward()\nopt.step()\nh.sum().backward()\n",
+            "this backward needs the old value",
+        ),
+        (
+            "for _ in range(2):\n    h.sum().backward(retain_graph=True)\n    opt.step()\n",
+            "this backward needs the old value when it runs again",
+        ),
+    ],
+)
+def test_a_backward_above_the_write_is_one_that_runs_again(body: str, said: str) -> None:
+    (found,) = check_file("program.py", _STEPS + body, Options()).findings
+    assert [one.message for one in found.related if one.role is Role.BACKWARD] == [said]

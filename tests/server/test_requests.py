@@ -122,9 +122,19 @@ async def test_confirm_runs_the_saved_file_and_no_other_text(editor):
     uri = editor.open("a.py")
     (found,) = await editor.codes(uri, "IPL101")
     said = await run(editor, "inplace-lint.confirm", uri, "IPL101", found.range.start.line + 1)
-    assert said.startswith("IPL101 in line 7: confirmed (2.")
+    assert said.startswith("IPL101 in line 7: confirmed on torch 2.")
     editor.change(uri, f"{FAULT}\n")
     assert "save it first" in await run(editor, "inplace-lint.confirm", uri, "IPL101", 7)
+
+
+@pytest.mark.asyncio
+async def test_confirm_repairs_a_finding_of_another_rule_that_ends_the_program(editor):
+    source = "import torch\nw = torch.ones(2, 3, requires_grad=True)\na, b = (w * 2).unbind()\na += 1\n"
+    source += "y = torch.exp(b)\ny += 1\ny.sum().backward()\n"
+    editor.write("a.py", source)
+    uri = editor.open("a.py")
+    await editor.codes(uri, "IPL203", "IPL101")
+    assert "confirmed on torch" in await run(editor, "inplace-lint.confirm", uri, "IPL101", 6)
 
 
 def test_without_pygls_one_line_says_how_to_install_it():

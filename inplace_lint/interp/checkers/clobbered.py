@@ -142,7 +142,7 @@ def _check(call: Call, part: str, expr: ir.Name, ref: Ref, tensor: Tensor) -> No
         return
     if tensor.view is View.MULTI and any(w.clock > bound and w.counted and w.tensor == tensor.base for w in writes):
         return  # where this is wrong, autograd refuses it
-    if tensor.view is View.NO_GRAD and lazy_view_history.is_poisoned(state, tensor):
+    if tensor.view in {View.NO_GRAD, View.CUSTOM} and lazy_view_history.is_poisoned(state, tensor):
         return  # likewise
     if writes[0].clock > bound and escaped.is_blank(call, tensor):
         return  # the variable is of memory without values: it shows what is written there

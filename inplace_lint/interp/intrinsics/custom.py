@@ -135,7 +135,7 @@ def _output(
         _check_dirty(act, state, written, results)
         _record_writes(state, written)
     for ref, tensor in [pair for result in results for pair in _tensor(state, result)]:
-        changed = recorded.of(tensor)
+        changed = replace(recorded.of(tensor), since=state.storages[tensor.storage].version)
         returned = any(ref == other for other, _ in given) and ref not in (dirty or ())
         if returned and not checks:
             _write_returned(act, state, cls, ref, tensor)

@@ -7,7 +7,8 @@ Views that were created before their base had a history: autograd takes them for
 
 A recorded call that reads such a view updates the history of the view; a write checks the view before that. Assigning
 to some of its rows reads it, assigning to all of it does not. The history of one of several views that one function
-returned cannot be updated, nor that of a view made under no-grad: reading it is refused once its memory was written.
+returned cannot be updated, nor that of a view made under no-grad or by a custom function: reading it is refused once
+its memory was written.
 Source: torch `check_inplace`; `requires_grad` of a view, which is that of the base; `VariableHooks::grad_fn`, which
 updates a view; and `is_leaf`, which does not.
 """
@@ -32,7 +33,11 @@ if TYPE_CHECKING:
     from inplace_lint.knowledge.op import WriteFact
 
 _TRACKED = {View.SINGLE, View.EXPANDED}
-_POISONED: dict[View | None, Failure] = {View.MULTI: Failure.MULTI_VIEW_BASE, View.NO_GRAD: Failure.NO_GRAD_VIEW_BASE}
+_POISONED: dict[View | None, Failure] = {
+    View.MULTI: Failure.MULTI_VIEW_BASE,
+    View.NO_GRAD: Failure.NO_GRAD_VIEW_BASE,
+    View.CUSTOM: Failure.CUSTOM_VIEW_BASE,
+}
 
 
 def lacks_history(state: State, tensor: Tensor) -> bool:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from inplace_lint.core.assumption import Assumption, supposition, takes_for_tensor
 from inplace_lint.domain import origins, traits, unknown_history
-from inplace_lint.domain.heap import Part, Tensor, View, alike
+from inplace_lint.domain.heap import FIXED, Part, Tensor, View, alike
 from inplace_lint.domain.shape import Size
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Const, Dotted, NodeId, Ref, Sym, Three, Tuple, Value
@@ -264,7 +264,7 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None, place: i
         inference=source.inference,
         part=None if kind is View.MAYBE else _part(call, fact, source, layout),
         follows=call.facts.framework.rebases,
-        since=state.storages[source.storage].version if kind is View.MULTI or kind is View.NO_GRAD else 0,
+        since=state.storages[source.storage].version if kind in FIXED else 0,
     )
     return _on_array(call, name, fact, _made(call, fact, tensor))
 

@@ -25,6 +25,7 @@ _MOST_WRITTEN = 64 * 1024 * 1024  # several times what one job may write
 _GRACE_SECONDS = 5.0  # for the host's own guard, which ends a job that takes too long
 _SAME = (
     "path", "paths", "device", "seconds", "memory", "numbers", "written", "form", "repairs", "nodes", "lines", "gain",
+    "beside",
 )  # fmt: skip
 
 

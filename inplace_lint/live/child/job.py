@@ -58,6 +58,8 @@ def prepared(order: Dict[str, Any]) -> Target:
     repairs = tuple(Form.of(item) for item in order.get("repairs", ()))
     if order.get("numbers") or lines or repairs:
         patched(order["written"], Change((form, *repairs), lines, bool(order.get("numbers"))))
+    for path, forms in order.get("beside", {}).items():
+        patched(path, Change(tuple(Form.of(item) for item in forms)))
     if form.kind in UNDOING:
         target.watches.undoes, target.forms.undo = target.witness.writes_at, target.undo
     target.forms.counts_nodes = bool(order.get("nodes"))

@@ -61,36 +61,64 @@ def confirmed(findings: Sequence[Finding], setup: Setup) -> tuple[Finding, ...]:
         if finding.severity is not Severity.INFO or RULE_OF[finding.code].unanimous:
             groups[finding.framework, finding.span.path].append(number)
     warm: dict[str, Warm] = {}
+    repairs = Repairs(findings)
     try:
         for (framework, path), numbers in groups.items():
             process = warm.setdefault(framework, Warm(setup.python, framework, setup.device))
-            verdicts |= File(path, {number: findings[number] for number in numbers}, process, setup).verdicts()
+            mine = {number: findings[number] for number in numbers}
+            verdicts |= File(path, mine, process, setup, repairs).verdicts()
     finally:
         for process in warm.values():
             process.stop()
     return tuple(replace(one, verdict=verdicts.get(number)) for number, one in enumerate(findings))
 
 
+class Repairs:
+    """The forms in which the framework does not refuse the writes of a run's findings, by framework and file."""
+
+    def __init__(self, findings: Sequence[Finding]) -> None:
+        self._findings = findings
+        self._forms: dict[tuple[str, str], tuple[Form, ...]] = {}
+
+    def beside(self, framework: str, path: str) -> dict[str, tuple[Form, ...]]:
+        """Return the forms for the findings in other files: what one of these refuses may end a run, too."""
+        if not self._forms:
+            for finding in self._findings:
+                key = finding.framework, str(Path(finding.span.path).absolute())
+                forms = repairs_of(text.load(key[1]), finding)[:1] if finding.span.cell is None else []
+                self._forms[key] = tuple(dict.fromkeys((*self._forms.get(key, ()), *forms)))
+        return {
+            file: forms for (name, file), forms in self._forms.items() if forms and name == framework and file != path
+        }
+
+
+def repairs_of(source: text.Source, finding: Finding) -> list[Form]:
+    """List the forms in which the framework does not refuse a write, the likeliest first; none if it never does."""
+    return list(forms_of(source, finding)) if RULE_OF[finding.code].checks else []
+
+
 class File:
     """
     The findings of one framework in one file, and the verdicts and reasons so far.
 
-    `repairs` are the forms of other findings in which all targets are run.
+    `repairs` are the forms of other findings of the file in which all targets are run, `beside` those of other files.
     """
 
-    def __init__(self, path: str, findings: Mapping[int, Finding], warm: Warm, setup: Setup) -> None:
+    def __init__(self, path: str, findings: Mapping[int, Finding], warm: Warm, setup: Setup, repairs: Repairs) -> None:
         self.path, self.findings, self.warm, self.setup = str(Path(path).absolute()), findings, warm, setup
+        self.all_repairs = repairs
+        self.beside: dict[str, tuple[Form, ...]] = {}
         self.done: dict[int, Verdict] = {}
         self.partly: dict[int, str] = {}
         self.missed: dict[int, tuple[Way, Proof, str]] = {}
         self.sources: dict[str, text.Source] = {}
         self.lines: list[tuple[int, Place]] = []
         self.repairs: tuple[Form, ...] = ()
-        self._plain: dict[tuple[Target, tuple[Form, ...], bool], tuple[Ran, Ran]] = {}
+        self._plain: dict[tuple[Target, tuple[Form, ...], bool, bool], tuple[Ran, Ran]] = {}
 
     def plain(self, target: Target, *, nodes: bool) -> tuple[Ran, Ran]:
         """Return two runs of a target as written, but for the repairs, with their numbers; they are run once."""
-        key = target, self.repairs, nodes
+        key = target, self.repairs, bool(self.beside), nodes
         if key not in self._plain:
             self._plain[key] = plain_runs(self, target, nodes=nodes)
         return self._plain[key]
@@ -152,7 +180,7 @@ class File:
         ran = self.run(target, numbers)
         self.setup.show_output(f"{target.path}: {target.words}", ran.printed)
         self._judge(target, numbers, ran)
-        if ran.refusals and not ran.made_up:
+        if ran.refusals:
             for number in numbers:
                 if number not in self.done and not self.warm.trouble:
                     self._try_alone(target, number, ran)
@@ -176,22 +204,22 @@ class File:
         finding = self.findings[number]
         others = [one for other, one in self.findings.items() if other != number]
         repaired = tuple(dict.fromkeys(form for one in others for form in self._repairs(one)[:1]))
-        if repaired:
+        self.beside = self.all_repairs.beside(finding.framework, self.path)
+        if repaired or self.beside:
             self.repairs = repaired
             ran = self.run(target, [number])
             self._judge(target, [number], ran)
-        is_late = not ran.refusals.isdisjoint(RULE_OF[finding.code].checks) and any(ran.marks)
+        is_late = not (ran.made_up or ran.refusals.isdisjoint(RULE_OF[finding.code].checks)) and any(ran.marks)
         for own in self._repairs(finding) if number not in self.done and is_late else ():
             self.repairs = (*repaired, own)
             if not self.run(target, [number]).problem:
                 reason = f"raised after the write, but not when this write alone is repaired, by {target.words}"
                 self.done[number] = self._verdict(finding, Proof.CONFIRMED, reason)
                 break
-        self.repairs = ()
+        self.repairs, self.beside = (), {}
 
     def _repairs(self, finding: Finding) -> list[Form]:
-        """List the forms in which the framework does not refuse a write, the likeliest first; none if it never does."""
-        return list(forms_of(self.sources[self.path], finding)) if RULE_OF[finding.code].checks else []
+        return repairs_of(self.sources[self.path], finding)
 
     def _judge(self, target: Target, numbers: Sequence[int], ran: Ran) -> None:
         """Record what follows for findings from a run."""
@@ -224,7 +252,7 @@ class File:
                 self.done[number] = self._verdict(finding, Proof.CONFIRMED, reason)
             else:
                 self.partly[number] = reason
-        elif any(mark.complete for mark in marks) and not (is_broken or ran.made_up or self.repairs):
+        elif any(mark.complete for mark in marks) and not (is_broken or ran.made_up or self.repairs or self.beside):
             reason = f"it was saved, written and used in backward by {target.words}, and nothing failed"
             self.done[number] = self._verdict(finding, Proof.REFUTED, reason)
         elif marks:
@@ -242,7 +270,7 @@ class File:
         With the other findings repaired, a target comes closer.
         """
         before = self.missed.get(number)
-        if before is None or before[0] < way or (before[0] is way and self.repairs):
+        if before is None or before[0] < way or (before[0] is way and (self.repairs or self.beside)):
             self.missed[number] = (way, proof, reason)
 
     def _left(self, number: int) -> Verdict:
@@ -273,6 +301,7 @@ class File:
                 "written": self.path,
                 "lines": self.lines,
                 "repairs": [form.plain for form in self.repairs],
+                "beside": {path: [form.plain for form in forms] for path, forms in self.beside.items()},
                 "device": self.setup.device,
                 "seconds": self.setup.seconds,
                 "memory": self.setup.memory,

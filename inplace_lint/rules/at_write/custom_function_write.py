@@ -14,5 +14,10 @@ RULE = refused(
         "return a copy from the custom function",
         Repair.RETURN_COPY,
     ),
+    Refusal(
+        "custom_view_base",
+        "is overwritten after a custom function returned it or a view of it, which can no longer be used",
+        "return a copy from the custom function",
+    ),
     Refusal("dirty", "is marked as dirty by the custom function, but not returned by it", "return it"),
 )

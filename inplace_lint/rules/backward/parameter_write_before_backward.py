@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from inplace_lint.core.event import Event, Stale, Untracked
 from inplace_lint.core.finding import Role, Severity
+from inplace_lint.core.span import Place
 from inplace_lint.rules.draft import Draft, Mark, Repair, is_step, kept, named, ran, short
 from inplace_lint.rules.rule import Harm, Rule, Variant
 
@@ -19,7 +20,7 @@ def judge(event: Event) -> Draft | None:
     )
     marks = [Mark(Role.SAVE, save.site.place, f"saved here: {kept(save)}"), *ran(write)]
     if event.backward is not None:
-        marks.append(Mark(Role.BACKWARD, event.backward.place, "this backward needs the old value"))
+        marks.append(Mark(Role.BACKWARD, event.backward.place, _needs(event.backward.place, write.site.place)))
     return Draft(
         message=f"{what}, but backward of `{short(save.op)}` needs {'their' if steps else 'its'} old value",
         write=write,
@@ -30,6 +31,12 @@ def judge(event: Event) -> Draft | None:
         assumptions=event.assumptions,
         repair=Repair.PARAMETER if raises else Repair.ORDER,
     )
+
+
+def _needs(backward: Place, write: Place) -> str:
+    if backward.slice == write.slice and backward.at < write.at:  # a loop comes back to it
+        return "this backward needs the old value when it runs again"
+    return "this backward needs the old value"
 
 
 RULE = Rule("IPL103", "parameter-write-before-backward", Harm.BACKWARD, judge, variants=(Variant.UNDONE,))

@@ -13,11 +13,12 @@ def judge(event: Event) -> Draft | None:
         return None
     write = event.write
     return Draft(
-        message=f"{named(write.symbol)} keeps the graph of each value that it adds up, which backward has used up",
+        message=f"{named(write.symbol)} keeps the graph of each value that is added to it, although backward has run "
+        "through it",
         write=write,
         label="added here",
         related=ran(write),
-        help="add the value as a number, by its `.item()`; or without its history, by its `.detach()`",
+        help="add the number, with `.item()`; or the value without its graph, with `.detach()`",
         assumptions=event.assumptions,
     )
 

@@ -57,6 +57,7 @@ class Trials:
         self._more = _MORE if stage.adapter.meter is None else _MORE_ONCE_RUN
         self.problem = "no way of constructing it was found"
         self.succeeded = False
+        self._is_refused = False  # whether the problem is of a trial that came as far as a write that breaks something
         self._problems: Set[str] = set()  # all that any guess ended in
 
     def of_class(self, kind: Any, method: str) -> None:
@@ -149,9 +150,11 @@ class Trials:
                 search.ended(guess, is_enough=is_enough)
                 continue
             is_ours = isinstance(answer.error, NoBackwardError)
-            self.problem = str(answer.error) if is_ours else in_words(answer.error)
-            search.has_new_error |= self.problem not in self._problems
-            self._problems.add(self.problem)
+            problem = str(answer.error) if is_ours else in_words(answer.error)
+            self.problem = self.problem if self._is_refused else problem
+            self._is_refused |= reached.broke
+            search.has_new_error |= problem not in self._problems
+            self._problems.add(problem)
             search.failed(guess, str(answer.error))
             way = missed(search.way, self._shown(call), answer.error)
             if way is not None:

@@ -24,6 +24,7 @@ REFUSALS = (
     ("leaf_view", r"a view of a leaf Variable that requires grad is being used in an in-place operation"),
     ("leaf", r"a leaf Variable that requires grad (is being|has been) used in an in-place operation"),
     ("hooked_view", r"Output \d+ of BackwardHookFunction\w* is a view and is being modified inplace"),
+    ("custom_view_base", r"another view of its base has been modified inplace. This view was created inside a custom"),
     ("custom_view", r"This view was created inside a custom Function"),
     ("multi_view_base", r"is a view and its base or another view of its base has been modified inplace"),
     ("multi_view", r"is the output of a function that returns multiple views"),
