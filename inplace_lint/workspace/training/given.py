@@ -216,10 +216,10 @@ class Parameters(Struct, dict=True):
         return Calls(path, self._tree(path), self._imported, self._class)
 
     @remembered
-    def _imported(self, path: str, name: str) -> Handed | None:
-        """Return what a function returns that a file imports, if the project has one of this name only."""
+    def _imported(self, path: str, name: str, place: int | None) -> Handed | None:
+        """Return what a function returns that a file imports, all or one, if the project has one of this name only."""
         homes = [file for file in self.graph.mentioning(path, f"def {name}") if name in self._calls(file).scopes]
-        return self._calls(homes[0]).returned(name) if len(homes) == 1 else None
+        return self._calls(homes[0]).returned(name, place) if len(homes) == 1 else None
 
     @remembered
     def _class(self, path: str, name: str) -> tuple[Calls, ast.ClassDef] | None:
