@@ -351,3 +351,49 @@ def test_of_several_results_each_says_what_it_is_itself(lint, folder, passed, to
     (folder / "trust.py").write_text(TRUST.format(passed))
     found = lint("--output-format=concise", "solver.py", "trust.py")
     assert ("solver.py:13:9: warning[IPL101]" in found.out) is told
+
+
+SCORE = """\
+import torch
+
+
+def score(x):
+    far = torch.cdist(x, x)
+    far += torch.eye(len(far)) * torch.max(far)
+    return far.topk(2, largest=False).values.mean(1)
+"""
+DETECTOR = """\
+from torch import nn
+
+from score import score
+
+
+class Detector(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.threshold = 0.5
+        self.head = nn.Linear(3, 1)
+
+    def forward(self, x):
+        scores = score(x)
+        {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("returned", "told"),
+    [
+        ("return scores > self.threshold", False),
+        ("return scores.argmax(), scores > 0", False),
+        ("return scores > 0, scores", True),
+        ("self.scores = scores\n        return scores > 0", True),
+        ("return self.head(scores)", True),
+        ("return scores", True),
+    ],
+)
+def test_a_network_that_only_returns_a_decision_trains_nothing(lint, folder, returned, told):
+    (folder / "pyproject.toml").write_text("")
+    (folder / "score.py").write_text(SCORE)
+    (folder / "detector.py").write_text(DETECTOR.format(returned))
+    found = lint("--output-format=concise", "score.py")
+    assert ("score.py:6:5: warning[IPL101]" in found.out) is told
