@@ -91,7 +91,7 @@ def _open(case: Case) -> Plan | None:
 
 
 def _of_leaf(case: Case) -> Fix | None:
-    """Wrap the write in `no_grad`; if the leaf is to receive a gradient, compute a new tensor."""
+    """Wrap the write in `no_grad`; if the leaf is to receive a gradient, compute a new tensor that something reads."""
     if case.draft.write.spelled is Spelling.AGAIN:
         return None  # the item assignment repeats a write that has a finding of its own
     met = case.met()
@@ -99,7 +99,9 @@ def _of_leaf(case: Case) -> Fix | None:
     plan = (None if shared else result_of(case)) or copies.where_returned(case, case.draft.write.site)
     if plan is None:
         flows = any(tensor.gradient for tensor in met)
-        plan = _open(case) or copies.under_a_name(case) if flows else modes.without_grad(case)
+        plan = _open(case) if flows else None
+        unread = not flows or (plan is not None and not plan.copies and is_lost(case, plan))
+        plan = modes.without_grad(case) if unread else plan or copies.under_a_name(case)
     return None if plan is None else fix_of(plan, safe=False)
 
 

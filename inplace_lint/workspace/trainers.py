@@ -49,7 +49,7 @@ class Trainers:
         self._trees = trees = Trees(graph)
         self._evaluation = Evaluation(graph, trees)
         self._parameters = Parameters(graph, trees, self._evaluation)
-        self._leads = Leads(graph, trees, self._evaluation, self._trains_class)
+        self._leads = Leads(graph, trees, self._evaluation, self._trains_class, self._parameters.tells)
         self._recorded = Recorded(graph, self._evaluation, self._leads)
 
     def ask(self, asks: Asks) -> bool:

@@ -290,3 +290,110 @@ def test_a_weight_may_be_written_by_helpers_that_are_only_called_under_no_grad(l
     found = lint("--output-format=concise", "prune.py")
     assert ("prune.py:27:5: warning[IPL201]" in found.out) is told
     assert told or found == QUIET
+
+
+SOLVER = """\
+import torch
+
+
+def solve(product, b, steps=5):
+    x = torch.zeros_like(b)
+    r = b.clone()
+    p = r.clone()
+    old = torch.dot(r, r)
+    for _ in range(steps):
+        z = product(p)
+        step = old / torch.dot(p, z)
+        x += step * p
+        r -= step * z
+        new = torch.dot(r, r)
+        p = r + new / old * p
+        old = new
+    return x
+"""
+TRUST = """\
+import torch
+
+from solver import solve
+
+
+class Trust:
+    def __init__(self, net, optimizer):
+        self.net = net
+        self.optimizer = optimizer
+
+    def gradients(self, loss, divergence):
+        slopes, curves = [], []
+        for param in self.net.parameters():
+            slope, *_ = torch.autograd.grad(loss, param, retain_graph=True)
+            curve, *_ = torch.autograd.grad(divergence, param, create_graph=True)
+            slopes.append(slope.reshape(-1))
+            curves.append(curve.reshape(-1))
+        return torch.cat(curves), torch.cat(slopes)
+
+    def train(self, loss, divergence):
+        self.optimizer.zero_grad()
+        curve, slope = self.gradients(loss, divergence)
+
+        def product(p):
+            return torch.cat([g.reshape(-1) for g in torch.autograd.grad(curve @ p, self.net.parameters())])
+
+        step = solve(product, {})
+        loss.backward()
+        return step
+"""
+
+
+@pytest.mark.parametrize(("passed", "told"), [("slope", False), ("curve", True)])
+def test_of_several_results_each_says_what_it_is_itself(lint, folder, passed, told):
+    (folder / "pyproject.toml").write_text("")
+    (folder / "solver.py").write_text(SOLVER)
+    (folder / "trust.py").write_text(TRUST.format(passed))
+    found = lint("--output-format=concise", "solver.py", "trust.py")
+    assert ("solver.py:13:9: warning[IPL101]" in found.out) is told
+
+
+SCORE = """\
+import torch
+
+
+def score(x):
+    far = torch.cdist(x, x)
+    far += torch.eye(len(far)) * torch.max(far)
+    return far.topk(2, largest=False).values.mean(1)
+"""
+DETECTOR = """\
+from torch import nn
+
+from score import score
+
+
+class Detector(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.threshold = 0.5
+        self.head = nn.Linear(3, 1)
+
+    def forward(self, x):
+        scores = score(x)
+        {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("returned", "told"),
+    [
+        ("return scores > self.threshold", False),
+        ("return scores.argmax(), scores > 0", False),
+        ("return scores > 0, scores", True),
+        ("self.scores = scores\n        return scores > 0", True),
+        ("return self.head(scores)", True),
+        ("return scores", True),
+    ],
+)
+def test_a_network_that_only_returns_a_decision_trains_nothing(lint, folder, returned, told):
+    (folder / "pyproject.toml").write_text("")
+    (folder / "score.py").write_text(SCORE)
+    (folder / "detector.py").write_text(DETECTOR.format(returned))
+    found = lint("--output-format=concise", "score.py")
+    assert ("score.py:6:5: warning[IPL101]" in found.out) is told

@@ -200,6 +200,17 @@ def test_a_write_to_a_leaf_goes_under_no_grad(fix, imported, mode):
     assert fix(source).text == source.replace("w += 1", f"with {mode}:\n    w += 1")
 
 
+def test_a_new_tensor_that_nothing_reads_is_no_cure_of_a_write_to_a_parameter(fix):
+    line = "p.sub_(p.grad.add(p.mul(decay)).mul(lr))"
+    source = (
+        "import torch\n\nclass SGD(torch.optim.Optimizer):\n    def step(self, lr=0.1, decay=0.01):\n"
+        "        for group in self.param_groups:\n            for p in group['params']:\n"
+        f"                {line}\n"
+    )
+    indent = " " * 16
+    assert fix(source).text == source.replace(line, f"with torch.no_grad():\n{indent}    {line}")
+
+
 @pytest.mark.parametrize(
     "line", ["loss = (w.mul_(2) * fc(w)).sum()", "kept.append(w.mul_(2) ** 2)", "y, z = w.mul_(2), fc(torch.ones(3))"]
 )

@@ -289,7 +289,7 @@ def call_closure(
     if closure.function.is_generator and generators.never_run(interp, frame, at):
         return [(state, Tuple(()))]
     misfits = interp.fuel.counters["calls_that_do_not_fit"]
-    skipped = interp.fuel.is_used_up or (closure.owner is not None and exceptional_flow.is_abstract(closure))
+    skipped = interp.fuel.is_used_up or (closure.owner is not None and exceptional_flow.is_left_open(interp, closure))
     bound = None if skipped else closures.bind_arguments(interp, frame, state, closure, arguments)
     if interp.fuel.listens and interp.fuel.counters["calls_that_do_not_fit"] > misfits and not arguments.unknown:
         return interp.fuel.leave(state, Raised(Builtin("TypeError"), frame.site(at)))

@@ -109,7 +109,7 @@ def _keep(state: State, place: Place, value: Value, *, lasting: bool, depth: int
 
 def _report_lost(state: State, before: Ref, tensor: Tensor, writes: tuple[Write, ...]) -> None:
     kept = state.trait(traits.KEPT, before.id)
-    if kept is None:
+    if kept is None or _is_empty(tensor):
         return
     # `log += [x]` makes a list of `x` before it is put there, and a generator runs to its end before what it yields is.
     kept = state.trait(traits.YIELDED_FIRST, before.id) or kept
@@ -330,10 +330,15 @@ def _report(
     array: bool = False,
     assumed: frozenset[str] = frozenset(),
 ) -> None:
-    if 0 in (tensor.sizes or ()):
-        return  # it has no values
+    if _is_empty(tensor):
+        return
     assumptions = call.state.assumptions | call.doubt | tensor.doubt | assumed
     call.state.report(Snapshot(call.facts.framework.name, how, touch, kept, None, assumptions, array))
+
+
+def _is_empty(tensor: Tensor) -> bool:
+    """Check whether a tensor certainly has no values, so that a write changes none."""
+    return 0 in (tensor.sizes or ())
 
 
 def record(call: Call) -> None:

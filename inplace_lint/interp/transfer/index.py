@@ -37,8 +37,13 @@ def is_row(state: State, part: Value) -> bool:
         return type(part.value) is int
     tensor = state.tensor(part)
     if tensor is not None:
-        return tensor.rank == 0 and tensor.dtype == "int"
+        return _is_number(tensor)
     return isinstance(part, Sym) and part.kind == "number"
+
+
+def _is_number(tensor: Tensor) -> bool:
+    """Check whether a tensor that is an index is read as the number that it holds: other dtypes are refused."""
+    return tensor.rank == 0 and tensor.dtype in {"int", "unknown"}
 
 
 def takes_one(state: State, part: SliceValue) -> bool:
@@ -139,8 +144,8 @@ def is_basic_index(state: State, value: Value) -> bool | None:
     if isinstance(value, Const):
         return not isinstance(value.value, bool)
     tensor = state.tensor(value)
-    if tensor is not None and tensor.rank == 0 and tensor.dtype == "int":
-        return True  # read at once, as the number that it holds
+    if tensor is not None and _is_number(tensor):
+        return True
     if isinstance(value, Sym):
         if state.tensor(value) is not None or value.kind in {"tensor", "sequence"} or _is_compared(state, value):
             return False

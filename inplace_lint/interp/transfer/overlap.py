@@ -46,8 +46,8 @@ def step(call: Call, moves: str, source: Tensor) -> Part | None:
     """Return the part of the storage that the view which a call creates covers; None if unknown."""
     if not moves or source.part is None:
         return None
-    if moves == "row":  # which of them is unknown
-        return (*source.part, (moves, "", ())) if _is_first(call) else None
+    if moves == "row" or (moves == "rows" and call.binding.tensors(call.binding.op.args[1].name)):
+        return (*source.part, ("row", "", ())) if _takes_row(call, moves) else None  # which of them is unknown
     if moves == "all":
         added = [axis for value in call.binding.values.values() for axis in rearrangement.added(value)]
         return _with_axes(source.part, added) if added else (*source.part, (moves, "", ()))
@@ -371,7 +371,10 @@ def _number(value: Value, default: int | None) -> int | None:
     return value.value if isinstance(value, Const) and type(value.value) is int else default
 
 
-def _is_first(call: Call) -> bool:
-    """Check whether the `dim` of a call is the first axis."""
-    axis = call.binding.value("dim")
-    return axis is None or axis == Const(0)
+def _takes_row(call: Call, moves: str) -> bool:
+    """Check whether a call takes a row of the first axis: by its `dim`, or by a tensor that is read as a number."""
+    if moves == "row":
+        axis = call.binding.value("dim")
+        return axis is None or axis == Const(0)
+    index = call.binding.value(call.binding.op.args[1].name)
+    return index is not None and is_row(call.state, index)

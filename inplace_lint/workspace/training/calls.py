@@ -63,7 +63,7 @@ class Calls:
         self,
         path: str,
         tree: ast.Module,
-        imported: Callable[[str, str], Handed | None],
+        imported: Callable[[str, str, int | None], Handed | None],
         known: Callable[[str, str], tuple[Calls, ast.ClassDef] | None],
     ) -> None:
         self.path, self._imported, self._known = path, imported, known
@@ -235,21 +235,26 @@ class Calls:
             self._bound[scope] = Bound(scope, *names, returned, self.computes)
         return self._bound[scope]
 
-    def _called(self, owner: str, name: str, own: bool) -> Handed | None:
+    def _called(self, owner: str, name: str, own: bool, place: int | None) -> Handed | None:
         """Return what a function of a name returns, or the method of the class `owner`, where its code is known."""
         whole = f"{owner}.{name}" if own else name
         if whole in self.scopes:
-            return self.returned(whole)
-        return self._imported(self.path, name) if name in self.imports and not own else None
+            return self.returned(whole, place)
+        return self._imported(self.path, name, place) if name in self.imports and not own else None
 
     @remembered
-    def returned(self, qualname: str) -> Handed | None:
-        """Return what a function or method of the file returns; None for a generator, and what runs it again."""
+    def returned(self, qualname: str, place: int | None = None) -> Handed | None:
+        """
+        Return what a function or method of the file returns; None for a generator, and what runs it again.
+
+        Of several results only the one at a place, if one is asked for.
+        """
         function = self.scopes[qualname]
         nodes = [*within(function)]
         if qualname in self._running or any(isinstance(node, ast.Yield | ast.YieldFrom) for node in nodes):
             return None
         values = [node.value for node in nodes if isinstance(node, ast.Return) and node.value is not None]
+        values = values if place is None else [_at(value, place) for value in values]
         self._running.add(qualname)
         found = self.scope(function).passed(ast.Tuple(values), (self.path, qualname))
         self._running.remove(qualname)
@@ -271,6 +276,12 @@ def _sets_flag(node: ast.AST) -> bool:
 def _made_of(values: Sequence[ast.expr]) -> Iterator[str]:
     """Yield the last names of what is called in some values."""
     return (last_word(node.func) for value in values for node in ast.walk(value) if isinstance(node, ast.Call))
+
+
+def _at(value: ast.expr, place: int) -> ast.expr:
+    """Return the result at a place of several, as far as that is seen; else all."""
+    parts = value.elts[: place + 1] if isinstance(value, ast.Tuple) else []
+    return value if len(parts) <= place or any(isinstance(one, ast.Starred) for one in parts) else parts[place]
 
 
 def _is_several(value: ast.expr | None) -> bool:

@@ -50,3 +50,24 @@ def unrecorded_in(scope: ast.AST) -> list[ast.AST]:
 def stored_in(nodes: Iterable[ast.AST]) -> Iterator[str]:
     """Yield the variables that some code binds."""
     return (node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+
+
+def unpacked(target: ast.expr, value: ast.expr | None) -> Iterator[tuple[ast.expr, ast.expr | None]]:
+    """
+    Yield what a statement binds, each with its own part of the value, as far as that is seen.
+
+        curve, (slope, *_) = x, step(x)        # `x`, `step(x)[0]`; what the list gets is any part of `step(x)`
+    """
+    if not isinstance(target, ast.Tuple | ast.List):
+        yield target, value
+        return
+    parts = value.elts if isinstance(value, ast.Tuple) and len(value.elts) == len(target.elts) else ()
+    plain = True  # no list takes any number of parts before
+    for place, one in enumerate(target.elts):
+        plain = plain and not isinstance(one, ast.Starred)
+        if parts and not any(isinstance(part, ast.Starred) for part in (*target.elts, *parts)):
+            yield from unpacked(one, parts[place])
+        elif plain and isinstance(value, ast.Call):
+            yield from unpacked(one, ast.Subscript(value, ast.Constant(place), ast.Load()))
+        else:
+            yield one, value

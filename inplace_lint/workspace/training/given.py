@@ -35,7 +35,7 @@ from inplace_lint.workspace.evaluation import MOST, Evaluation, Trees
 from inplace_lint.workspace.import_graph import Graph
 from inplace_lint.workspace.training.calls import Calls, Place, called
 from inplace_lint.workspace.training.fields import Stored, Stores
-from inplace_lint.workspace.training.functions import Function, functions_in
+from inplace_lint.workspace.training.functions import Function, functions_in, within
 from inplace_lint.workspace.training.passed import (
     Handed,
     Passed,
@@ -78,6 +78,15 @@ class Parameters(Struct, dict=True):
     def is_maker(self, path: str, function: str, name: str) -> bool:
         """Check whether a function of a file returns an object of a class, or what a function of this name returns."""
         return name in self._calls(path).returned_by(function)
+
+    @remembered
+    def tells(self, path: str, qualname: str) -> bool:
+        """Check whether a function returns data only, such as a comparison, and keeps nothing in an object."""
+        function = _find(self._tree(path), qualname)
+        if function is None or any(map(_keeps, within(function))):
+            return False
+        returned = self._calls(path).returned(qualname)
+        return returned is not None and returned.kind is Passed.DATA
 
     @remembered
     def trains_itself(self, part: _Part) -> bool:
@@ -216,10 +225,10 @@ class Parameters(Struct, dict=True):
         return Calls(path, self._tree(path), self._imported, self._class)
 
     @remembered
-    def _imported(self, path: str, name: str) -> Handed | None:
-        """Return what a function returns that a file imports, if the project has one of this name only."""
+    def _imported(self, path: str, name: str, place: int | None) -> Handed | None:
+        """Return what a function returns that a file imports, all or one, if the project has one of this name only."""
         homes = [file for file in self.graph.mentioning(path, f"def {name}") if name in self._calls(file).scopes]
-        return self._calls(homes[0]).returned(name) if len(homes) == 1 else None
+        return self._calls(homes[0]).returned(name, place) if len(homes) == 1 else None
 
     @remembered
     def _class(self, path: str, name: str) -> tuple[Calls, ast.ClassDef] | None:
@@ -243,6 +252,10 @@ def _whole() -> frozenset[str]:
 
 def _is_class(node: ast.AST, name: str) -> TypeGuard[ast.ClassDef]:
     return isinstance(node, ast.ClassDef) and node.name == name
+
+
+def _keeps(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
 
 
 def _find(tree: ast.Module, qualname: str) -> Function | None:

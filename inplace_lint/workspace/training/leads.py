@@ -85,12 +85,17 @@ def _modules() -> frozenset[str]:
 
 
 class Leads(Struct, dict=True):
-    """What the files that a graph knows train through, found on demand; `trains` says it of a class as a whole."""
+    """
+    What the files that a graph knows train through, found on demand; `trains` says it of a class as a whole.
+
+    `tells` says of a function, by its file and qualified name, whether it returns data only, and keeps nothing.
+    """
 
     graph: Graph
     trees: Trees
     evaluation: Evaluation
     trains: Callable[[str, str], bool | None]
+    tells: Callable[[str, str], bool]
 
     @remembered
     def of(self, path: str, owner: str, name: str) -> Lead:
@@ -144,6 +149,8 @@ class Leads(Struct, dict=True):
         if self.evaluation.asks(path, use):
             return True if use.called or use.passed else None  # what a table of functions is called on is not known
         if self.evaluation.is_run(use):
+            if self.tells(path, f"{use.around}.{use.user}"):
+                return False
             return True if self._may_be_trained(path, use) else None
         if not use.user:
             return Part(path, "", use.bound) if use.bound else None

@@ -18,7 +18,7 @@ from functools import cache
 from typing import NamedTuple
 
 from inplace_lint.knowledge.facts import framework, frameworks, tables
-from inplace_lint.workspace.training.functions import Function, stored_in, unrecorded_in, within
+from inplace_lint.workspace.training.functions import Function, stored_in, unpacked, unrecorded_in, within
 from inplace_lint.workspace.training.holders import called_word
 from inplace_lint.workspace.training.names import arrays, cuts_history, describes, flags, is_factory, is_of_tensor
 from inplace_lint.workspace.training.uses import last_word
@@ -60,7 +60,7 @@ class Bound:
 
     `settings` are attributes of `self`; `imports` the whole names of what the file imports; `computes` tells whether a
     name holds layers that have parameters. `returned` says what a function returns that is called by a name, or as a
-    method of `self`, where its code is known.
+    method of `self`, where its code is known; or what the one at a place is, of several results.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class Bound:
         functions: frozenset[str],
         settings: frozenset[str],
         imports: Mapping[str, str],
-        returned: Callable[[str, bool], Handed | None],
+        returned: Callable[[str, bool, int | None], Handed | None],
         computes: Callable[[str], bool],
     ) -> None:
         self.functions, self.settings, self.imports, self.returned = functions, settings, imports, returned
@@ -102,11 +102,11 @@ class Bound:
                     pass
 
     def _bind(self, target: ast.expr, value: ast.expr | None) -> None:
-        if isinstance(target, ast.Subscript | ast.Attribute) and isinstance(target.value, ast.Name):
-            self.values.setdefault(target.value.id, []).append(value)
-        for node in ast.walk(target):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                self.values.setdefault(node.id, []).append(value)
+        for part, own in unpacked(target, value):
+            if isinstance(part, ast.Subscript | ast.Attribute) and isinstance(part.value, ast.Name):
+                self.values.setdefault(part.value.id, []).append(own)
+            for name in stored_in(ast.walk(part)):
+                self.values.setdefault(name, []).append(own)
 
     def passed(self, node: ast.expr, function: tuple[str, str]) -> Handed:
         """Return what a call in a function passes with an expression."""
@@ -174,6 +174,9 @@ class Bound:
                 return self._field(value, name, depth)
             case ast.Attribute(value, name) if cuts_history(name):
                 return self._without_history(self._kind(value, depth + 1))
+            case ast.Subscript(ast.Call(function, arguments), ast.Constant(int(place))):
+                known = self._returned(function, arguments, depth, place)
+                return self._kind(node.value, depth + 1) if known is None else known
             case _:
                 return self._kind(node.value, depth + 1)
 
@@ -257,13 +260,15 @@ class Bound:
         forms = [form for known in frameworks() for form in tables(known).forms(whole)]
         return bool(forms) and all(form.grads != () for form in forms)
 
-    def _returned(self, function: ast.expr, arguments: Sequence[ast.expr], depth: int) -> Passed | None:
-        """Return what a call returns of a function whose code is known; None where that does not tell."""
+    def _returned(
+        self, function: ast.expr, arguments: Sequence[ast.expr], depth: int, place: int | None = None
+    ) -> Passed | None:
+        """Return what a call returns of a function whose code is known, all or one; None where that does not tell."""
         match function:
             case ast.Name(name) if name not in self.values:
-                found = self.returned(name, False)
+                found = self.returned(name, False, place)
             case ast.Attribute(ast.Name("self"), name):
-                found = self.returned(name, True)
+                found = self.returned(name, True, place)
             case _:
                 return None
         self._cut |= found is not None and found.cut
