@@ -12,6 +12,7 @@ What only a constructor sets, to None, and a method calls, is left to a derived 
 What a function builds of parts is called by those who call the function:
 
     def block(width): return Residual(nn.Linear(width, width), nn.ReLU(inplace=True))
+    def scaled(width): return lambda x: x.mul_(width)
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, Dotted, Ref, Tuple, Value
 from inplace_lint.effects import schedule
 from inplace_lint.effects.summary import Definition
+from inplace_lint.interp import symbolic_args
 from inplace_lint.interp.call import closures, module_containers, module_registry, portable_arguments
 from inplace_lint.interp.call.pending_constructors import constructed_paths
 from inplace_lint.interp.frame import Arguments, Frame
@@ -130,10 +132,13 @@ def built(
     interp: Interpreter, frame: Frame, state: State, value: Value, run_alone: Collection[str]
 ) -> list[tuple[State, Value]]:
     """
-    Return what a call of the module returns that a function built of parts; of any other value, the value itself.
+    Return what a call of the module returns that a function built of parts, or of the function that it made; of any
+    other value, the value itself.
 
     Classes of the file that are `run_alone` are so on the parts that they were given here, unless one path owns these.
     """
+    if isinstance(value, Closure):
+        return _made_function(interp, frame, state, value)
     instance = state.instance(value)
     if instance is None or not isinstance(value, Ref) or _is_run_alone(interp, instance.cls, run_alone):
         return [(state, value)]
@@ -156,6 +161,15 @@ def built(
         arguments = method_arguments.of_method(interp, after, method, instance.cls)
         found.extend(interp.call(frame, after, Bound(value, method), arguments, 0))
     return found or [(state, value)]
+
+
+def _made_function(interp: Interpreter, frame: Frame, state: State, made: Closure) -> list[tuple[State, Value]]:
+    """Call a function that was made inside of the one that returns it, on unknown arguments."""
+    whole = made.function
+    if made.env is None or whole.slice != frame.slice or whole.is_generator or made.modes or made.managers:
+        return [(state, made)]
+    given = symbolic_args.of_function(interp, state, whole, interp.context.defaults_of(made), skip=0)
+    return interp.call(frame, state, made, given, 0) or [(state, made)]
 
 
 def _is_run_alone(interp: Interpreter, cls: Value, run_alone: Collection[str]) -> bool:
