@@ -36,6 +36,8 @@ from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.fuel import CONSTRUCTIONS, PATHS_IN_FUNCTION, SETTERS, TEMPLATES
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.options import method_arguments
+from inplace_lint.interp.outcome import Results
+from inplace_lint.ir.nodes import Function
 from inplace_lint.workspace import call_graph
 
 
@@ -132,13 +134,10 @@ def built(
     interp: Interpreter, frame: Frame, state: State, value: Value, run_alone: Collection[str]
 ) -> list[tuple[State, Value]]:
     """
-    Return what a call of the module returns that a function built of parts, or of the function that it made; of any
-    other value, the value itself.
+    Return what a call of the module returns that a function built of parts; of any other value, the value itself.
 
     Classes of the file that are `run_alone` are so on the parts that they were given here, unless one path owns these.
     """
-    if isinstance(value, Closure):
-        return _made_function(interp, frame, state, value)
     instance = state.instance(value)
     if instance is None or not isinstance(value, Ref) or _is_run_alone(interp, instance.cls, run_alone):
         return [(state, value)]
@@ -163,13 +162,17 @@ def built(
     return found or [(state, value)]
 
 
-def _made_function(interp: Interpreter, frame: Frame, state: State, made: Closure) -> list[tuple[State, Value]]:
-    """Call a function that was made inside of the one that returns it, on unknown arguments."""
-    whole = made.function
-    if made.env is None or whole.slice != frame.slice or whole.is_generator or made.modes or made.managers:
-        return [(state, made)]
-    given = symbolic_args.of_function(interp, state, whole, interp.context.defaults_of(made), skip=0)
-    return interp.call(frame, state, made, given, 0) or [(state, made)]
+def with_made(interp: Interpreter, frame: Frame, maker: Function, results: Results) -> Results:
+    """Return what a function returned, or, of functions that it made, what these return for unknown arguments."""
+    found: Results = []
+    for state, value in results:
+        made = value.function if isinstance(value, Closure) and not (value.modes or value.managers) else maker
+        if not isinstance(value, Closure) or made is maker or made.slice != maker.slice or made.is_generator:
+            found.append((state, value))
+            continue
+        given = symbolic_args.of_function(interp, state, made, interp.context.defaults_of(value), skip=0)
+        found.extend(interp.call(frame, state, value, given, 0) or [(state, value)])
+    return found
 
 
 def _is_run_alone(interp: Interpreter, cls: Value, run_alone: Collection[str]) -> bool:
