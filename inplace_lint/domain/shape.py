@@ -57,8 +57,8 @@ class Operands(Protocol):
         """Return the numbers in an argument; none where it is not given, None where it is unknown."""
         ...
 
-    def nested(self, name: str) -> tuple[int, ...] | None:
-        """Return the lengths of nested lists of numbers; None where they are unknown."""
+    def nested(self, name: str) -> tuple[Size, ...] | None:
+        """Return the lengths of nested lists of numbers, or what `*args` say if not one list; None where unknown."""
         ...
 
     def flag(self, name: str) -> Three:

@@ -5,6 +5,7 @@ Which entry points of a file an edit affects: those that run what changed, direc
     class Net: ...                        # calls loss: affected
     def build(): return Net()             # affected; left for later if that would take too long
     def other(x): ...                     # as before
+    def patch(net): net.forward = MethodType(other, net)    # were it edited, `other` would be affected
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from inplace_lint.effects.may_write import read_names
 from inplace_lint.effects.reachability import reachable
 from inplace_lint.effects.summary import Definition
 
+_BINDING = frozenset({"MethodType", "__get__", "partial", "setattr"})
 _STEPS_AT_ONCE = 1_500  # about a tenth of a second
 
 
@@ -62,4 +64,12 @@ def _affected(
             reached.add(SCRIPT)
         for used in reads:
             graph.setdefault(used, set()).update(reached)
+        if item.name and _binds(item):
+            graph[item.name].update(reads)
     return frozenset(reachable(names, {name: () if name in ends else found for name, found in graph.items()}))
+
+
+def _binds(item: Definition) -> bool:
+    """Return whether a definition may bind an object to a function that it names, which then has that first."""
+    calls = frozenset[str]().union(item.calls, *(method.calls for method in item.methods))
+    return not _BINDING.isdisjoint(call.rpartition(".")[2] for call in calls)

@@ -190,10 +190,10 @@ def _called_whole(
     """
     whole = replace(function, manages=False) if function.manages else function
     done = interp.call(frame, state, whole if receiver is None else Bound(receiver, whole), given, 0)
-    if function.function.is_generator:
-        for after, _ in done:
-            after.assume(f"what `{function.function.qualname.rpartition('.')[2]}` yields is kept while it goes on")
-    return [(after, NONE) for after, _ in done] if function.manages else done
+    for after, _ in done if function.function.is_generator else ():
+        after.assume(f"what `{function.function.qualname.rpartition('.')[2]}` yields is kept while it goes on")
+    made = () if function.manages else prepared.with_made(interp, frame, function.function, done)
+    return [(after, NONE) for after, _ in done] if function.manages else [*made]
 
 
 def _run_class(interp: Interpreter, item: Definition) -> list[Found]:

@@ -53,11 +53,16 @@ Outcomes = list[Outcome]
 
 
 class Items(Struct, frozen=True):
-    """What an iteration yields; `exact` when these are certainly all, in order, but for `left_out` similar modules."""
+    """
+    What an iteration yields; `exact` when these are certainly all, in order, but for `left_out` similar modules.
+
+    `asked` is the object of the program that a loop asks for each item in its turn, and the method; None for others.
+    """
 
     items: tuple[Value, ...]
     exact: bool
     left_out: int = 0
+    asked: tuple[Value, str] | None = None
 
 
 def returned(outcome: Outcome) -> Value:

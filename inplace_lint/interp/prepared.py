@@ -12,6 +12,7 @@ What only a constructor sets, to None, and a method calls, is left to a derived 
 What a function builds of parts is called by those who call the function:
 
     def block(width): return Residual(nn.Linear(width, width), nn.ReLU(inplace=True))
+    def scaled(width): return lambda x: x.mul_(width)
 """
 
 from __future__ import annotations
@@ -28,12 +29,15 @@ from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, Dotted, Ref, Tuple, Value
 from inplace_lint.effects import schedule
 from inplace_lint.effects.summary import Definition
+from inplace_lint.interp import symbolic_args
 from inplace_lint.interp.call import closures, module_containers, module_registry, portable_arguments
 from inplace_lint.interp.call.pending_constructors import constructed_paths
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.fuel import CONSTRUCTIONS, PATHS_IN_FUNCTION, SETTERS, TEMPLATES
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.options import method_arguments
+from inplace_lint.interp.outcome import Results
+from inplace_lint.ir.nodes import Function
 from inplace_lint.workspace import call_graph
 
 
@@ -156,6 +160,19 @@ def built(
         arguments = method_arguments.of_method(interp, after, method, instance.cls)
         found.extend(interp.call(frame, after, Bound(value, method), arguments, 0))
     return found or [(state, value)]
+
+
+def with_made(interp: Interpreter, frame: Frame, maker: Function, results: Results) -> Results:
+    """Return what a function returned, or, of functions that it made, what these return for unknown arguments."""
+    found: Results = []
+    for state, value in results:
+        made = value.function if isinstance(value, Closure) and not (value.modes or value.managers) else maker
+        if not isinstance(value, Closure) or made is maker or made.slice != maker.slice or made.is_generator:
+            found.append((state, value))
+            continue
+        given = symbolic_args.of_function(interp, state, made, interp.context.defaults_of(value), skip=0)
+        found.extend(interp.call(frame, state, value, given, 0) or [(state, value)])
+    return found
 
 
 def _is_run_alone(interp: Interpreter, cls: Value, run_alone: Collection[str]) -> bool:

@@ -33,7 +33,7 @@ from inplace_lint.interp.expr import environment
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.module_scope import module_env
-from inplace_lint.interp.options import argument_classes, promises
+from inplace_lint.interp.options import argument_classes, patched, promises
 from inplace_lint.interp.options.coverage import Option
 from inplace_lint.interp.options.plainer_arguments import option
 from inplace_lint.interp.outcome import taken
@@ -287,7 +287,7 @@ def _named(interp: Interpreter, state: State, function: ir.Function, param: ir.P
     """Return what the annotation of a parameter names; without one the class of which the function is a method."""
     if param.annotation is not None:
         return _meant(interp, state, function, promises.named(param.annotation))
-    return _patched(interp, state, function) if function.params[0] is param else None
+    return _meant(interp, state, function, patched.owner(interp, function)) if function.params[0] is param else None
 
 
 def _meant(interp: Interpreter, state: State, function: ir.Function, name: str) -> Value | None:
@@ -298,20 +298,6 @@ def _meant(interp: Interpreter, state: State, function: ir.Function, name: str) 
         frame = Frame(module_env(state, function.slice.path), function.slice.path, function.slice)
         found = None if found is None else taken(state, interp.get_attribute(frame, state, found, word, 0))
     return found
-
-
-def _patched(interp: Interpreter, state: State, function: ir.Function) -> Value | None:
-    """Return the class as whose attribute a statement of the module sets a function."""
-    module = interp.context.module(function.slice.path)
-    is_own = any(item.slice == function.slice for item in module.items(function.qualname))
-    for item in module.fills(function.qualname) if is_own else ():
-        for node in module.code(item.slice).body if item.kind == "statement" else ():
-            match node:
-                case ir.Assign(_, (ir.Attr(_, owner, _),), ir.Name(_, name)) if name == function.qualname:
-                    return _meant(interp, state, function, promises.named(owner))
-                case _:
-                    pass
-    return None
 
 
 def _receivers(

@@ -57,7 +57,7 @@ class StatePart(Struct, frozen=True):
     Its `dtype` is that which the module is made with, where that is `SAME`. A module is constructed with `given`
     arguments, each that of the outer constructor which is named, or another module. The argument `options` says
     whether a parameter is trained; there is none where it is False. A container has `copies` of the argument that is
-    named first, as many as the second says.
+    named first, as many as the second says; with that name alone the part is a copy of it.
     """
 
     name: str

@@ -96,6 +96,28 @@ def test_what_uses_the_edited_function_is_run(edited):
     assert edited(text, whole=True)[0] == after
 
 
+def test_what_an_edited_function_makes_a_method_of_an_object_is_run(edited):
+    patched = """
+
+def scaled(self, x):
+    y = torch.exp(self.linear(x))
+    y *= 2
+    return y
+
+
+def patch(part):
+    if isinstance(part, First):
+        part.forward = scaled.__get__(part)
+"""
+    text = FILE + patched
+    before = [("IPL101", 26), ("IPL101", 33), ("IPL101", 39)]
+    assert edited(text)[0] == before
+    other = text.replace("isinstance(part, First)", "isinstance(part, list)")
+    after = edited(other)[0]
+    assert after == before[:2]
+    assert edited(other, whole=True)[0] == after
+
+
 def test_what_only_a_caller_finds_is_kept_until_that_is_run(edited):
     plain = FILE.replace("        h *= 2\n", "")
     text = plain.replace("    y = torch.exp(model.linear(x))\n", "    y = model(x)\n")

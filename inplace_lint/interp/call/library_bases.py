@@ -87,6 +87,9 @@ def _set_part(
     forms = interp.context.forms(part.made)
     if forms and forms[0].init is not None:
         attrs[part.name] = _made(interp, state, part, values)
+    elif len(part.copies) == 1:
+        attrs.pop(part.copies[0], None)  # the object has the copy alone
+        attrs[part.name] = duplicate(state, values.get(part.copies[0], NONE), {})
     elif part.copies:
         attrs[part.name] = _copies(state, part, values)
     elif isinstance(attrs.get(part.name, NONE), Const):

@@ -23,10 +23,12 @@ _CONFIGURES = "configure_optimizers"
 
 
 def _call_part(act: IntrinsicCall) -> Results:
-    """Call the module that a wrapper contains: the first of its attributes that is no constant."""
+    """Call the module that a wrapper contains: the part that it made, or the first attribute that is no constant."""
     receiver = act.receiver()
     instance = act.state.instance(receiver) if receiver is not None else None
-    inner = None if instance is None else next((one for one in instance.attrs.values() if type(one) is not Const), None)
+    attrs = {} if instance is None else instance.attrs
+    made = (attrs[part.name] for part in act.form.state if part.name in attrs)
+    inner = next((one for one in (*made, *attrs.values()) if type(one) is not Const), None)
     if inner is None:
         return [(act.state, act.unknown("input"))]
     rest = Arguments(act.arguments.positional[1:], act.arguments.keywords, {}, act.arguments.unknown)

@@ -9,6 +9,8 @@ A loop over items that are all known runs them all, up to a bound.
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from inplace_lint.domain import origins, traits, unknown_history
 from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
@@ -59,11 +61,13 @@ def _of_object(interp: Interpreter, frame: Frame, state: State, value: Value, ex
             return Items(tuple(children), inner.exact)
         case Instance() as instance:
             own = interp.special_method(frame, state, value, "__iter__", (), at)
-            if own is None or not own or isinstance(state.object(own[0][1]), Instance):
-                return Items((), exact=False)
+            if not own:
+                return Items((), exact=False, asked=(value, "__getitem__") if own is None else None)
             # IMPRECISE: an iteration with several outcomes is followed on its first one.
             if own[0][0] is not state:
                 state.become(own[0][0])
+            if state.instance(own[0][1]) is not None:
+                return Items((), exact=False, asked=(own[0][1], "__next__"))
             found = items_of(interp, frame, state, own[0][1], expr, at)
             data_loaders.yielded(interp, state, instance.cls, found.items)
             return found
@@ -84,7 +88,7 @@ def turns(
     if not _says_what_is_trained(interp, frame, state, found):
         if len(found.items) > EXACT_TURNS or state.instance(value) is not None:
             short = module_containers.condensed(state, found.items)
-            found = Items(short, found.exact, len(found.items) - len(short))
+            found = replace(found, items=short, left_out=len(found.items) - len(short))
         constructing = frame.closure is not None and frame.closure.function.qualname.rpartition(".")[2] == "__init__"
         most = EXACT_TURNS_IN_CONSTRUCTOR if constructing or _no_tensors(state, found) else EXACT_TURNS
         most = max(EXACT_TURNS, min(most, NESTED_TURNS // frame.turns))
@@ -100,7 +104,20 @@ def turns(
         state.set_trait(traits.LENGTH, value.id, UNKNOWN_TURNS)
         asked = state.symbols.sym((origins.BUILTIN, "len", None, (value,)), "number")
         state.set_trait(traits.EQUALS, asked.id, Const(UNKNOWN_TURNS))
-    return Items(tuple(_unknown_item(frame, state, value, turn) for turn in range(UNKNOWN_TURNS)), exact=loops)
+    unknown = tuple([_unknown_item(frame, state, value, turn) for turn in range(UNKNOWN_TURNS)])
+    return Items(unknown, exact=loops, asked=found.asked)
+
+
+def asked(
+    interp: Interpreter, frame: Frame, state: State, found: Items, turn: int, at: int
+) -> list[tuple[State, Value]]:
+    """Return the item of a turn, which counts from 0; nothing where the object that is asked for it raises."""
+    if found.asked is None:
+        return [(state, found.items[turn])]
+    value, method = found.asked
+    given = (Const(turn),) if method == "__getitem__" else ()
+    own = interp.special_method(frame, state, value, method, given, at)
+    return [(state, found.items[turn])] if own is None else own
 
 
 def are_first(value: Value, found: Items) -> bool:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from inplace_lint.domain import traits
 from inplace_lint.domain.state import State
-from inplace_lint.interp.control import generators, path_condition
+from inplace_lint.interp.control import generators, iteration, path_condition
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.fuel import UNKNOWN_TURNS
 from inplace_lint.interp.interpreter import Interpreter
-from inplace_lint.interp.outcome import Flow, Outcome, Outcomes
+from inplace_lint.interp.outcome import Flow, Items, Outcome, Outcomes
 from inplace_lint.ir import nodes as ir
 
 
@@ -29,7 +29,7 @@ def run_for(interp: Interpreter, frame: Frame, state: State, node: ir.For) -> Ou
             # The last turn of a training goes another way than those before: what they kept meets what it writes.
             turns = UNKNOWN_TURNS < turn == len(items.items) and going[0].has_trait(traits.TRAINS, None)
             with interp.fuel.scope(prefers=not prefers, enters=False) if turns else interp.fuel.preferring(prefers):
-                going = [bound for path in going for bound in interp.assign(frame, path, node.target, item)]
+                going = _bound(interp, frame, going, node, items, turn - 1, ended)
                 for path in going:
                     interp.listeners.turn(frame, path, node.target)
                 had, gone = len(ended), len(outcomes)
@@ -48,6 +48,21 @@ def run_for(interp: Interpreter, frame: Frame, state: State, node: ir.For) -> Ou
             outcomes.extend(interp.execute(frame, path, node.orelse))
         outcomes.extend(Outcome(path) for path in ended)
     return interp.fuel.limited(outcomes)
+
+
+def _bound(
+    interp: Interpreter, frame: Frame, going: list[State], node: ir.For, items: Items, turn: int, ended: list[State]
+) -> list[State]:
+    """Return the paths of a turn with its item in the target; add those on which there is none to those that ended."""
+    if items.asked is None:
+        return [bound for path in going for bound in interp.assign(frame, path, node.target, items.items[turn])]
+    found: list[State] = []
+    for path in going:
+        before = path.fork() if turn else None
+        taken = iteration.asked(interp, frame, path, items, turn, node.at)
+        ended.extend([] if taken or before is None else [before])
+        found.extend(bound for after, item in taken for bound in interp.assign(frame, after, node.target, item))
+    return interp.fuel.within(found)
 
 
 def _turn(

@@ -148,6 +148,9 @@ def _next(request: Request) -> Results:
     default = request.argument(1)
     if default is not None and (value == Tuple(()) or iterators.is_at_end(request.state, value)):
         return [(request.state, default)]
+    if value is not None and request.state.instance(value) is not None:
+        own = request.interp.special_method(request.frame, request.state, value, "__next__", (), request.at)
+        return own or request.unknown()
     if not isinstance(value, Ref) or not isinstance(inner, ListObject) or not inner.items:
         return request.unknown()
     request.state.put(value, replace(inner, items=inner.items[1:]))

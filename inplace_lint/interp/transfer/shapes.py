@@ -99,10 +99,15 @@ class CallOperands:
         arguments = (*self._binding.op.args, *(self._binding.op.init or ()))
         return any(one.name == name and one.kind == "plain" and not one.optional for one in arguments)
 
-    def nested(self, name: str) -> tuple[int, ...] | None:
-        """Return the lengths of nested lists of numbers; None where they are unknown."""
+    def nested(self, name: str) -> tuple[Size, ...] | None:
+        """Return the lengths of nested lists of numbers, or what `*args` say if not one list; None where unknown."""
         value = self._binding.value(name)
-        return None if value is None else _lengths(self._state, value)
+        if not any(argument.name == name and argument.kind == "args" for argument in self._binding.op.args):
+            return None if value is None else _lengths(self._state, value)
+        items = () if value is None else _items(self._state, value)
+        if items is not None and len(items) == 1 and isinstance(items[0], Ref):  # a tuple may be a shape
+            return _lengths(self._state, items[0])
+        return None if items is None or not all(map(_is_size, items)) else tuple(map(_size, items)) or (0,)
 
     def flag(self, name: str) -> Three:
         """Return the truth of an argument."""
