@@ -12,7 +12,7 @@ Further runs of an entry point: on what `search` chose, and of an outer one on w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
 from inplace_lint.core.span import Slice
@@ -165,7 +165,7 @@ def _run_choices(
             found.extend(_run_outer(interp, order, run, writing=not more))
         left -= counters["framework_calls"] - before
     coverage.choice = Choice()
-    return found, 0 < runs and left < calls
+    return found, runs > 0 and left < calls
 
 
 def _run_outer(interp: Interpreter, order: schedule.Schedule, run: _Run, *, writing: bool) -> list[Found]:
