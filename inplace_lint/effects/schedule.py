@@ -284,18 +284,20 @@ def callers_of_parts(item: Definition, ran: AbstractSet[str]) -> Iterator[Defini
 
 def templates(bases: Iterable[Definition], item: Definition) -> Iterator[Definition]:
     """
-    Yield the methods that a class inherits and that call one of its own, where one of the two writes.
+    Yield the methods that a class inherits and that call one of its own, where one of the two leads to a write.
 
         class Distribution:
             def log_prob(self, x): return -self.energy(x).sum()     # runs the `energy` of each class that derives
             def energy(self, x): raise NotImplementedError
     """
-    own = {method.name: method.writes for method in item.methods}
+    own = {method.name: method.gets for method in item.methods}
+    writing = {method.name for method in item.methods if method.writes}
     seen = set(own)
     for base in bases:
         for method in base.methods:
             called = method.attributes & own.keys()
-            if called and method.name not in seen and (method.writes or any(own[name] for name in called)):
+            leads = method.writes or not writing.isdisjoint(reachable(called, own))
+            if called and method.name not in seen and leads:
                 yield method
             seen.add(method.name)
 

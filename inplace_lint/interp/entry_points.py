@@ -238,22 +238,22 @@ def _run_others(
     interp: Interpreter, frame: Frame, made: _Made, cls: ClassValue, item: Definition, entry: str
 ) -> list[Found]:
     """
-    Run each method that writes and was not run so far; where a call runs nothing, also those that run the parts, and
-    inherited ones that run a method of the class.
+    Run each method that writes and was not run so far; where a call runs nothing, inherited ones that run a method of
+    the class before them, as a program would, and after them those that run the parts.
 
     Each is run once more after others of the object that set what it reads. On chosen options, where a call runs
     nothing, all that write are run again.
     """
-    found: list[Found] = []
-    by_default = interp.context.coverage.choice == Choice()
-    again = not by_default and not entry
-    for method in schedule.writing_methods(item) if again else schedule.pending_methods(item, interp.fuel.returned):
+    found, by_default = list[Found](), interp.context.coverage.choice == Choice()
+    for method in prepared.templates(interp, item) if by_default and not entry else ():
+        found.extend(_run_method(interp, frame, made, cls, method.member))
+    pending = schedule.pending_methods(item, interp.fuel.returned)
+    for method in pending if by_default or entry else schedule.writing_methods(item):
         if method.name != entry:
             found.extend(_run_method(interp, frame, made, cls, method.member))
             ready = prepared.prepared(interp, frame, made[0], cls, item, method, entry) if by_default else []
             found.extend(_run_method(interp, frame, ready, cls, method.member) if ready else [])
-    further = prepared.templates(interp, item) if by_default else ()
-    for method in () if entry else (*schedule.callers_of_parts(item, interp.fuel.returned), *further):
+    for method in () if entry else schedule.callers_of_parts(item, interp.fuel.returned):
         found.extend(_run_method(interp, frame, made, cls, method.member))
     return found
 
@@ -306,19 +306,20 @@ def _entry(interp: Interpreter, state: State, cls: ClassValue) -> str:
     return ""
 
 
-def _paths_in(interp: Interpreter, cls: ClassValue, name: str) -> int:
-    """Return how many paths through a method are followed: more where it trains, since few do, and on many branches."""
-    methods = (method for item in interp.context.module(cls.slice.path).items(cls.name) for method in item.methods)
-    return PATHS_IN_TRAINING if any(trainers.asks(one) for one in methods if one.name == name) else PATHS_IN_METHOD
+def _paths_in(interp: Interpreter, cls: ClassValue, name: str, entry: str) -> int:
+    """Return how many paths through a method are followed: more where it, or what an inherited one runs, trains."""
+    methods = [one for item in interp.context.module(cls.slice.path).items(cls.name) for one in item.methods]
+    run = [one for one in methods if one.name == name] or ([] if entry else methods)
+    return PATHS_IN_TRAINING if any(map(trainers.asks, run)) else PATHS_IN_METHOD
 
 
 def _run_method(
     interp: Interpreter, frame: Frame, made: _Made, cls: ClassValue, name: str, *, passed: bool = False
 ) -> list[Found]:
     """Run a method on each instance, on a fork of its state; `passed`: on all that is None by default."""
-    interp.fuel.start_root(paths=max(1, _paths_in(interp, cls, name) // max(1, len(made))))
-    interp.context.coverage.method = name
     entry = _entry(interp, made[0][0], cls)
+    interp.fuel.start_root(paths=max(1, _paths_in(interp, cls, name, entry) // max(1, len(made))))
+    interp.context.coverage.method = name
     returned = list(_returned(interp, frame, made, cls, name, entry, passed=passed))
     # A method that runs backward itself leaves in attributes what it logs.
     left = [(state, None if state.trait(traits.LOSS, None) else receiver) for state, _, receiver in returned]
@@ -330,9 +331,8 @@ def _run_method(
     found = _finish(interp, results[:PATHS_IN_ROOT], name, cls, certain=entry in {"", name})
     returns = any(value != NONE for _, value, _ in returned)
     found = found if entry == name else of_method(interp, found, name, cls, entry, returns=returns)
-    number = bool(found) and losses.are_numbers(
-        interp, [(state, value) for state, value, _ in returned[:PATHS_IN_ROOT]]
-    )
+    ends = [(state, value) for state, value, _ in returned[:PATHS_IN_ROOT]]
+    number = bool(found) and losses.are_numbers(interp, ends)
     found = of_number(found) if number else found
     if entry == name:
         found.extend(second_step.run(interp, frame, made[0][0], left, cls, name))

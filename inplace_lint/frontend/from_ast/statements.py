@@ -44,7 +44,30 @@ def _delegated(numbering: Numbering, node: ast.YieldFrom) -> Stmts:
 def _assign(numbering: Numbering, node: ast.Assign) -> Stmts:
     at = numbering.at(node)
     targets = expressions.each(numbering, node.targets)
-    return (ir.Assign(at, targets, expressions.expression(numbering, node.value)),)
+    value = expressions.expression(numbering, node.value)
+    match targets, value:
+        case (ir.Sequence() as target,), ir.Sequence():
+            target, value = _grouped(target, value)
+            return (ir.Assign(at, (target,), value),)
+        case _:
+            return (ir.Assign(at, targets, value),)
+
+
+def _grouped(target: ir.Sequence, value: ir.Sequence) -> tuple[ir.Sequence, ir.Sequence]:
+    """Give what is unpacked in a display to as many targets as are left for it: `(b, t), h = x.shape, n`."""
+    stars = [place for place, item in enumerate(value.items) if isinstance(item, ir.Starred)]
+    own = [place for place, item in enumerate(target.items) if isinstance(item, ir.Starred)]
+    if len(stars) != 1 or len(own) > 1:
+        return target, value
+    first, last = stars[0], len(target.items) - (len(value.items) - 1 - stars[0])
+    if last < first or (own and not first <= own[0] < last):
+        return target, value
+    group = ir.Sequence(target.at, "tuple", target.items[first:last])
+    spread = [item.value if isinstance(item, ir.Starred) else item for item in value.items]
+    return (
+        ir.Sequence(target.at, target.kind, (*target.items[:first], group, *target.items[last:])),
+        ir.Sequence(value.at, value.kind, tuple(spread)),
+    )
 
 
 def _annotated(numbering: Numbering, node: ast.AnnAssign) -> Stmts:

@@ -12,7 +12,7 @@ Further runs of an entry point: on what `search` chose, and of an outer one on w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
 from inplace_lint.core.span import Slice
@@ -118,7 +118,7 @@ def _further(
     order: schedule.Schedule,
     run: _Run,
     calls: int,
-    repeated: Collection[Slice],
+    repeated: set[Slice],
 ) -> list[Found]:
     found, counters = list[Found](), interp.fuel.counters
     before = counters["framework_calls"]
@@ -127,7 +127,10 @@ def _further(
         interp.context.coverage.reopen(functions)
         found.extend(named(interp, item, run(item)))
         calls = counters["framework_calls"] - before
-    found.extend(_run_choices(interp, item, order, run, calls))
+    more, ended = _run_choices(interp, item, order, run, calls)
+    found.extend(more)
+    if ended:
+        repeated.discard(item.slice)
     given = (given_modules.choices, given_modules.optional, given_modules.classes, given_modules.shown)
     for choice in (choice for choices in given for choice in choices(interp, item)):
         interp.context.coverage.choice = choice
@@ -136,11 +139,14 @@ def _further(
     return found
 
 
-def _run_choices(interp: Interpreter, item: Definition, order: schedule.Schedule, run: _Run, calls: int) -> list[Found]:
+def _run_choices(
+    interp: Interpreter, item: Definition, order: schedule.Schedule, run: _Run, calls: int
+) -> tuple[list[Found], bool]:
     """
     Run a function or class again, on arguments that lead to sides of conditions that were not taken yet.
 
     It is expected to make as many `calls` of the framework as before; more for an option than for an unknown condition.
+    Also returns whether that ended since no more calls are left: then what is left is for classes further in.
     """
     found: list[Found] = []
     tried: set[search.Goal] = set()
@@ -159,7 +165,7 @@ def _run_choices(interp: Interpreter, item: Definition, order: schedule.Schedule
             found.extend(_run_outer(interp, order, run, writing=not more))
         left -= counters["framework_calls"] - before
     coverage.choice = Choice()
-    return found
+    return found, runs > 0 and left < calls
 
 
 def _run_outer(interp: Interpreter, order: schedule.Schedule, run: _Run, *, writing: bool) -> list[Found]:

@@ -5,8 +5,10 @@ Option solver: the arguments on which a condition takes the side that no path to
     `mode in ("a", "b")`               ->  mode="a"
     `"a" in mode.lower()`              ->  mode="a"
     `width is not None`                ->  an unknown width
+    `isinstance(index, list)`          ->  an unknown index
 
-Conditions are the keys of symbols: comparisons with constants, memberships, truth, `is None`, and `not` of these.
+Conditions are the keys of symbols: comparisons with constants, memberships, truth, `is None`, `isinstance`, and `not`
+of these.
 """
 
 from __future__ import annotations
@@ -70,6 +72,9 @@ class _Solution:
                 return op in _MIRRORED and self._require_value(number, _MIRRORED[op], constant, side)
             case (origins.COMPARE | origins.CONTAINS, *_, Sym(number), Tuple(items)) if number in self._known:
                 return self._require_member(number, items, side)
+            case (origins.BUILTIN, str(), Sym(number), _) if isinstance(self._default(number), int | float | str):
+                self.options[number] = Sym(number)  # of another class than its default
+                return True
             case _:
                 # An unknown value takes the other side; nobody knows how the program comes to it.
                 self.sides[condition] = side
@@ -150,7 +155,7 @@ class _Solution:
         return True
 
     def _default(self, number: SymId) -> object:
-        default = self._known[number].value
+        default = self._known[number].value if number in self._known else NONE
         return default.value if isinstance(default, Const) else None
 
 

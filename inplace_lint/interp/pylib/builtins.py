@@ -166,14 +166,20 @@ def _issubclass(request: Request) -> Results:
 
 
 def _is_any(request: Request, ask: Callable[[Value, Value], bool | None]) -> Results:
-    """Evaluate a test of a value against one class or a tuple of classes."""
+    """
+    Evaluate a test of a value against one class or a tuple of classes.
+
+    Where it is asked what refuses the defaults of a constructor, the answer says which option it depends on.
+    """
     value, classes = request.argument(0), request.argument(1)
     if value is None or classes is None:
         return request.unknown()
     answers = [ask(value, cls) for cls in (classes.items if isinstance(classes, Tuple) else (classes,))]
-    if True in answers or None not in answers:
+    known, option = True in answers or None not in answers, path_condition.source(value)
+    if known and (option == value or not request.interp.context.coverage.refusing):
         return [(request.state, Const(True in answers))]
-    return [(request.state, request.state.symbols.sym((origins.BUILTIN, request.function.name, value, classes)))]
+    asked = request.state.symbols.sym((origins.BUILTIN, request.function.name, option, classes))
+    return [(request.state, Const(True in answers, source=asked.id) if known else asked)]
 
 
 def _setattr(request: Request) -> Results:
