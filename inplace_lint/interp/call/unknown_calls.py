@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from inplace_lint.core.event import Site
 from inplace_lint.domain import origins, traits, unknown_history
 from inplace_lint.domain.heap import DictObject, ListObject
 from inplace_lint.domain.state import State
@@ -191,7 +192,8 @@ def _call_given(
 
     One that writes what is older, or runs backward, is left out: whether it is called, and when, is not known.
     """
-    if state.modes.grad is False or type(function) is Closure:
+    site = frame.site(at)
+    if state.modes.grad is False or type(function) is Closure or state.trait(traits.IN_HOOK, None) or _recurs(site):
         return state, ()
     given = [(value, many) for value in arguments.positional if (many := _parameters(interp, state, value)) is not None]
     beside = [value for value in arguments.values if not any(value is one for one, _ in given)]
@@ -199,7 +201,6 @@ def _call_given(
     if not given or not is_fed:
         return state, ()
     made: list[Value] = []
-    site = frame.site(at)
     returned = set(interp.fuel.returned)
     for called, many in given[:_MOST_CALLED]:
         state.clock += 1
@@ -214,6 +215,14 @@ def _call_given(
         state = results[0][0]
         made.append(results[0][1])
     return state, tuple(made)
+
+
+def _recurs(site: Site) -> bool:
+    """Check whether a call is made inside of another one from the same place."""
+    outer = site.caller
+    while outer is not None and outer.place != site.place:
+        outer = outer.caller
+    return outer is not None
 
 
 def _is_untouched(before: State, after: State) -> bool:
