@@ -1223,7 +1223,8 @@ def test_nobody_trains_through_what_a_data_set_prepares(lint, tree):
     for bases, method in (("Dataset", "__getitem__"), ("IterableDataset", "read"), ("list", "__getitem__")):
         (tree / "images.py").write_text(IMAGES.replace("BASES", bases).replace("METHOD", method))
         assert lint("gamma.py")[:2] == QUIET[:2], bases
-    (tree / "images.py").write_text(IMAGES.replace("BASES", "object").replace("METHOD", "read"))
+    read = IMAGES.replace("BASES", "object").replace("METHOD", "read").replace("self.images[index]", "index")
+    (tree / "images.py").write_text(read.replace("net(image)", "net(Images(images).read(image))"))
     assert "gamma.py:12:9: warning[IPL101]" in lint("--output-format=concise", "gamma.py").out
 
 
