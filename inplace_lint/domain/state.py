@@ -363,6 +363,10 @@ class State:
         self.next_id += size
         self.clock += 1
 
+    def leaves_tensors_of(self, before: State) -> bool:
+        """Return whether no tensor of an earlier state of the path was written since."""
+        return all(self.storages[key] == one for key, one in before.storages.items())
+
     def free(self, node: NodeId) -> None:
         """Mark a node whose saved tensors were used up by a backward."""
         self.freed[node] = 1

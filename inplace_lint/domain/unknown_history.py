@@ -77,9 +77,9 @@ def is_passed_on(state: State, value: Sym) -> bool:
     return any(state.has_trait(traits.PASSED_ON, one.id) for one in (value, owner(state, value)))
 
 
-def is_part_of_holder(state: State, value: Value) -> bool:
-    """Check whether a value is a part, such as a method, of an unknown object in which the program stored tensors."""
-    return isinstance(value, Sym) and state.has_trait(traits.HOLDING, owner(state, value).id)
+def holding(state: State, value: Value) -> traits.Holding | None:
+    """Return what the program stored in the unknown object that a value, such as a method, is a part of; else None."""
+    return state.trait(traits.HOLDING, owner(state, value).id) if isinstance(value, Sym) else None
 
 
 def is_measured(state: State, value: Sym) -> bool:
@@ -93,8 +93,8 @@ def is_measured(state: State, value: Sym) -> bool:
     asked = key[1] if isinstance(key, tuple) and key[0] is origins.RESULT else value
     if not isinstance(asked, Sym) or not _is_attribute(state.symbols.keys[asked.id]):
         return False
-    holding = state.trait(traits.HOLDING, owner(state, asked).id)
-    return holding is not None and holding.free
+    held = holding(state, asked)
+    return held is not None and held.free
 
 
 def _is_attribute(key: object) -> bool:

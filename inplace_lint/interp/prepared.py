@@ -80,9 +80,7 @@ def prepared(
         arguments = method_arguments.of_method(interp, state, function, cls)
         with interp.fuel.scope(paths=1):
             for after, _ in interp.call(frame, state.fork(), Bound(receiver, function), arguments, 0)[:1]:
-                if after.freed == state.freed and (
-                    other.member == entry or all(after.storages[key] == one for key, one in state.storages.items())
-                ):
+                if after.freed == state.freed and (other.member == entry or after.leaves_tensors_of(state)):
                     state, ready = after, True
     opened = None if none else _opened(state, receiver, schedule.left_to_others(item, method))
     return [(opened or state, receiver)] if ready or opened is not None else []

@@ -197,8 +197,7 @@ def _call_given(
         return state, ()
     given = [(value, many) for value in arguments.positional if (many := _parameters(interp, state, value)) is not None]
     beside = [value for value in arguments.values if not any(value is one for one, _ in given)]
-    is_fed = unknown_history.is_part_of_holder(state, function) or any(_is_tensor(state, one) for one in beside)
-    if not given or not is_fed:
+    if not given or not (unknown_history.holding(state, function) or any(_is_tensor(state, one) for one in beside)):
         return state, ()
     made: list[Value] = []
     returned = set(interp.fuel.returned)
@@ -209,7 +208,7 @@ def _call_given(
             materialise.remember_history(state, value, function, Arguments((*beside, *made)), site)
         with interp.fuel.scope(paths=1):
             results = interp.call(frame, state.fork(), called, Arguments(tuple(values)), at)
-        if not results or not _is_untouched(state, results[0][0]):
+        if not results or results[0][0].freed != state.freed or not results[0][0].leaves_tensors_of(state):
             interp.fuel.returned = returned
             break
         state = results[0][0]
@@ -223,11 +222,6 @@ def _recurs(site: Site) -> bool:
     while outer is not None and outer.place != site.place:
         outer = outer.caller
     return outer is not None
-
-
-def _is_untouched(before: State, after: State) -> bool:
-    """Check whether what was run since a state wrote no tensor of that, and ran no backward."""
-    return after.freed == before.freed and all(after.storages[key] == one for key, one in before.storages.items())
 
 
 def _parameters(interp: Interpreter, state: State, value: Value) -> int | None:
@@ -275,9 +269,8 @@ def _hand_owner(state: State, function: Sym, result: Sym, *, drops: bool) -> Non
             container = Sym(SymId(number))
             if drops and result.id in state.symbols.marked:
                 materialise.hold(state, container, name, result, free=True)
-            owner = unknown_history.owner(state, container)
-            if state.has_trait(traits.HOLDING, owner.id):
-                state.set_trait(traits.PASSED_ON, owner.id, True)
+            if unknown_history.holding(state, container):
+                state.set_trait(traits.PASSED_ON, unknown_history.owner(state, container).id, True)
         case _:
             pass
 

@@ -245,9 +245,7 @@ def hold(state: State, container: Sym, name: Hashable, value: Value, *, free: bo
 
 def _reads_what_is_held(state: State, function: Value) -> bool:
     """Check whether a function is a method of an unknown object in which the program stored tensors."""
-    if not isinstance(function, Sym):
-        return False
-    holding = state.trait(traits.HOLDING, unknown_history.owner(state, function).id)
+    holding = unknown_history.holding(state, function)
     return holding is not None and not holding.free
 
 
