@@ -282,6 +282,7 @@ CALL_NODE: Trait[SymId, NodeId] = Trait("node of the call", Owner.SYMBOL, derive
 HOLDING: Trait[SymId, Holding] = Trait("what the program stored in an unknown object", Owner.SYMBOL)
 PARAMETERS: Trait[SymId, tuple[Ref, ...]] = Trait("parameters", Owner.SYMBOL)
 WEIGHT: Trait[SymId, Ref] = Trait("weight", Owner.SYMBOL)
+LAYER: Trait[SymId, Ref] = Trait("weight of a library's layer", Owner.SYMBOL)
 GIVEN: Trait[SymId, Ref] = Trait("what an unknown call was given parameters for", Owner.SYMBOL)
 WRAPS: Trait[SymId, Ref] = Trait("the module that an unknown call was given", Owner.SYMBOL)
 NAMED: Trait[SymId, tuple[tuple[str, Value], ...]] = Trait(

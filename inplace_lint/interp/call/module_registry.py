@@ -109,6 +109,8 @@ def leaves(state: State, value: Value, *, param: bool) -> Sequence[tuple[str, Re
         if instance.children is not None:
             own.extend(module_containers.children(state, instance).pairs)
         for name, attribute in own:
+            if param and type(attribute) is Sym and state.has_trait(traits.LAYER, attribute.id):
+                found.extend((name, inner) for inner in opaque_modules.parameters(state, attribute))
             tensor = state.tensor(attribute)
             if (
                 tensor is not None

@@ -23,6 +23,7 @@ from inplace_lint.interp.outcome import Results
 from inplace_lint.interp.pylib import command_line, constant_folding
 from inplace_lint.interp.transfer import index, materialise
 from inplace_lint.ir import nodes as ir
+from inplace_lint.knowledge.layers import is_layer
 from inplace_lint.knowledge.words import ValueKind
 
 _LEAVES = "an unknown call leaves what a module keeps as it is"
@@ -55,6 +56,8 @@ def unknown_call(
     kind = "input" if known else _kind(interp, state, function, arguments)
     result = _text(state, function, arguments) or state.symbols.sym((origins.RESULT, function, site, state.clock), kind)
     optimizers.note_given(state, result, arguments)
+    if type(function) is Dotted and is_layer(interp.context.default().framework.name, function.name):
+        opaque_modules.note_layer(state, result)
     materialise.remember_history(
         state, result, function, replace(arguments, positional=(*arguments.positional, *made)), site
     )
@@ -78,7 +81,7 @@ def _freeze(interp: Interpreter, state: State, function: Sym, arguments: Argumen
             forms = facts.forms(f"{facts.framework.module}.{name}")
             if forms and forms[0].act == "module_requires_grad_":
                 off = path_condition.truth(state, arguments.values[0]) is False
-                state.set_trait(traits.TOLD_FROZEN, SymId(owner), off)
+                opaque_modules.freeze(state, Sym(SymId(owner)), off=off)
         case _:
             pass
 

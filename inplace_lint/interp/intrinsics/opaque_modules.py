@@ -35,6 +35,7 @@ def parameters(state: State, owner: Sym) -> tuple[Ref, ...]:
     """Return the parameters of an unknown module, the same ones each time; whether they require grad is not known."""
     known = state.trait(traits.PARAMETERS, owner.id)
     if known is None:
+        _touch_layer(state, owner)
         known = tuple(_listed(state, owner, position) for position in range(UNKNOWN_TURNS))
         state.set_trait(traits.PARAMETERS, owner.id, known)
         state.symbols.marked.add(owner.id)
@@ -101,6 +102,28 @@ def train(state: State, refs: Iterable[Ref]) -> None:
     for owner, listed in list(state.all_traits(traits.PARAMETERS)):
         if not held.isdisjoint(listed):
             _weight(state, owner)
+
+
+def note_layer(state: State, owner: Sym) -> None:
+    """Record that an unknown value is a layer of a library: whatever a call returns is computed with its parameters."""
+    state.set_trait(traits.LAYER, owner.id, _weight(state, owner.id))
+
+
+def freeze(state: State, owner: Sym, *, off: bool) -> None:
+    """Record that an unknown value was told whether its parameters require grad."""
+    state.set_trait(traits.TOLD_FROZEN, owner.id, off)
+    _touch_layer(state, owner)
+    for ref in state.trait(traits.PARAMETERS, owner.id) or () if state.has_trait(traits.LAYER, owner.id) else ():
+        tensor = state.tensor(ref)
+        if tensor is not None:
+            state.put(ref, replace(tensor, rg=not off))
+
+
+def _touch_layer(state: State, part: Sym) -> None:
+    """Record of the layer that a value is a part of that some of its parameters may be frozen."""
+    layer = unknown_history.owner(state, part)
+    if layer.id != part.id and state.has_trait(traits.LAYER, layer.id):
+        state.set_trait(traits.PASSED_ON, layer.id, True)
 
 
 def note_parameters(state: State, value: Value, listed: Iterator[Ref]) -> None:
@@ -200,7 +223,7 @@ def behind(state: State, value: Value) -> Sym | None:
 
 def parameter(state: State, owner: Sym, name: str) -> Ref | None:
     """Return the parameter that an opaque module has under a name; None for an unknown value that may be no module."""
-    if not state.has_trait(traits.WEIGHT, owner.id) and not _is_child(state, owner):
+    if not state.has_trait(traits.WEIGHT, owner.id) and not is_child(state, owner):
         return None
     assumed = frozenset({f"`{name}` is a parameter"})
     made = Tensor(state.new_storage(), rg=True, leaf=True, param=True, part=None, doubt=assumed)
@@ -286,7 +309,7 @@ def is_named_parameter(state: State, value: Value) -> bool:
             return False
 
 
-def _is_child(state: State, value: Sym) -> bool:
+def is_child(state: State, value: Sym) -> bool:
     """Check whether a container of modules holds an unknown value."""
     for thing in state.heap.values():
         if isinstance(thing, Instance) and thing.children is not None:

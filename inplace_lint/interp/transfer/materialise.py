@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 
 from msgspec.structs import replace
 
 from inplace_lint.core.assumption import assumption
 from inplace_lint.core.event import Site, Touch
 from inplace_lint.domain import origins, traits, unknown_history, used_gradients
-from inplace_lint.domain.heap import ListObject, Node, Storage, Tensor, View, Write
+from inplace_lint.domain.heap import Instance, ListObject, Node, Storage, Tensor, View, Write
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NOT_TENSORS, ClassValue, Const, Dotted, Ref, SliceValue, Sym, SymId, Tuple, Value
+from inplace_lint.domain.values import (
+    NOT_TENSORS,
+    ClassValue,
+    Const,
+    Dotted,
+    NodeId,
+    Ref,
+    SliceValue,
+    Sym,
+    SymId,
+    Tuple,
+    Value,
+)
 from inplace_lint.interp.frame import Arguments, Frame, Variable
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import opaque_modules
@@ -60,7 +72,8 @@ def materialise(interp: Interpreter, state: State, value: Value, framework: str 
     asked = assumption(f"{describe(state, source)} requires grad", source.id)
     why = next((state.nodes[node].passes for node in nodes if state.nodes[node].passes), asked)
     used_gradients.note(state, (value,))
-    trained = not nodes and state.has_trait(traits.HAS_USED_GRADIENT, value.id)
+    used = not nodes and state.has_trait(traits.HAS_USED_GRADIENT, value.id)
+    trained = used or (why is asked and _is_trained_by(interp, state, nodes))
     floating = state.trait(traits.FLOATING_DTYPE, value.id) or ""
     truths = unknown_history.is_truth(state, value)
     key = state.symbols.keys[value.id]
@@ -71,7 +84,7 @@ def materialise(interp: Interpreter, state: State, value: Value, framework: str 
         storage=state.new_storage(),
         doubt=_doubt(interp, state, value) if inside else frozenset(),
         rg=True if trained else False if data else None,
-        leaf=trained or None,
+        leaf=used or (False if trained else None),
         nodes=() if truths else nodes,
         sure=value.kind in {"tensor", "input"},
         why=why,
@@ -82,6 +95,28 @@ def materialise(interp: Interpreter, state: State, value: Value, framework: str 
         batched=state.modes.mapped and unknown_history.is_batched(state, value),
     )
     return state.tensor_of(value, tensor)
+
+
+def _is_trained_by(interp: Interpreter, state: State, nodes: Iterable[NodeId]) -> bool:
+    """
+    Check whether one of these is a call of a library's layer that is a part of a module of the program.
+
+    A layer that anybody else was given, or of which a part was told to require no grad, may be frozen.
+    """
+    layers = {ref.id: owner for owner, ref in state.all_traits(traits.LAYER)}
+    if not layers:
+        return False
+    called = {layers[leaf] for number in nodes for leaf in state.nodes[number].leaves if leaf in layers}
+    return any(not state.has_trait(traits.PASSED_ON, owner) and _is_part(interp, state, owner) for owner in called)
+
+
+def _is_part(interp: Interpreter, state: State, owner: SymId) -> bool:
+    """Check whether a module of the program, or a container of modules, has an unknown value as a part."""
+    value = Sym(owner)
+    modules = (
+        thing for thing in state.heap.values() if isinstance(thing, Instance) and interp.context.is_module(thing.cls)
+    )
+    return opaque_modules.is_child(state, value) or any(value in thing.attrs.values() for thing in modules)
 
 
 def _doubt(interp: Interpreter, state: State, value: Sym) -> frozenset[str]:

@@ -1,0 +1,56 @@
+"""
+Writes the list of layers: `python -m generators.layer_facts rules/ops/libs/layers.json dgl=FOLDER…`.
+
+A folder holds the sources of a package, as an unpacked wheel does; libraries that are not named keep their entries. One
+that is imported to be read (`base` in `libraries.jsonl`) is named without a folder.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from pathlib import Path
+
+from generators.layer_facts.seen import layers
+
+_LIBRARIES = Path(__file__).with_name("libraries.jsonl")
+
+
+def main(target: Path, asked: list[str]) -> int:
+    """Write the entries of the libraries that are asked for; return 2 if one is not in `libraries.jsonl`."""
+    known = {row["package"]: row for row in map(json.loads, _LIBRARIES.read_text(encoding="utf-8").splitlines())}
+    entries = json.loads(target.read_text(encoding="utf-8")) if target.exists() else {}
+    for one in asked:
+        package, _, folder = one.partition("=")
+        row = known.get(package)
+        if row is None:
+            print(f"{package}: not in {_LIBRARIES.name}", file=sys.stderr)
+            return 2
+        names = (
+            derived(package, row["base"], row.get("but", ()))
+            if "base" in row
+            else layers(Path(folder), row["framework"], row.get("skip", ()))
+        )
+        said = {key: row[key] for key in ("framework", "distribution", "release")}
+        entries[package] = {**said, "layers": names}
+        print(f"{package}: {len(names)} layers")
+    lines = [f"{json.dumps(package)}: {json.dumps(entries[package])}" for package in sorted(entries)]
+    target.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+    return 0
+
+
+def derived(package: str, bases: list[str], left_out: list[str]) -> list[str]:
+    """Return the names of a package's classes that derive from one of these, but for those with a word left out."""
+    module = importlib.import_module(package)
+    kinds = tuple(getattr(importlib.import_module(base.rpartition(".")[0]), base.rpartition(".")[2]) for base in bases)
+    named = ((name, getattr(module, name, None)) for name in dir(module))
+    return sorted(
+        name
+        for name, thing in named
+        if isinstance(thing, type) and issubclass(thing, kinds) and not any(word in name for word in left_out)
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]), sys.argv[2:]))

@@ -1,0 +1,143 @@
+"""What calls of the modules of a library return, seen by running the analyzer on its sources."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from inplace_lint.core.runtime_limits import call_deep
+from inplace_lint.domain import unknown_history
+from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import Const, NodeId, Ref, Sym, Tuple, Value
+from inplace_lint.effects.summary import Definition, all_run, outline
+from inplace_lint.interp import entry_points
+from inplace_lint.interp.assembly import TapeInterpreter
+from inplace_lint.interp.context import Context
+from inplace_lint.knowledge import facts
+from inplace_lint.workspace.import_graph import Disk, project
+from inplace_lint.workspace.module import Module
+from inplace_lint.workspace.module_store import Project
+
+_DEEPEST = 5
+_NO_TENSORS = frozenset({"number", "text", "bool", "size"})
+_WHOLE = frozenset({"int", "bool"})
+
+
+@dataclass
+class Class:
+    """
+    What was seen of a class: whether each run of its `forward` returned what parameters train; None without one.
+
+    `bases` are the last words of its bases, of those of the library with the same name all.
+    """
+
+    trained: bool | None = None
+    runs_own: bool = False
+    bases: set[str] = field(default_factory=set)
+
+
+def layers(folder: Path, framework: str, skip: Iterable[str]) -> list[str]:
+    """Return the names of the layers of a package, in alphabetical order; files below `skip` are left out."""
+    found: dict[str, Class] = defaultdict(Class)
+    tables = {framework: facts.tables(framework)}
+    calls = tables[framework].framework.calls
+    packages = tables[framework].framework.packages
+    read = project(folder.as_posix(), packages, Disk({}))
+    for path in sorted(folder.rglob("*.py")):
+        inside = path.relative_to(folder).as_posix()
+        if not any(inside.startswith(one) for one in skip) and "tests/" not in f"/{inside}":
+            _run(path, read, tables, calls, found)
+    return sorted(name for name in found if _is_layer(found, name, set()))
+
+
+def _is_layer(found: Mapping[str, Class], name: str, seen: set[str]) -> bool:
+    known = found.get(name)
+    if known is None or name in seen:
+        return False
+    if known.runs_own:
+        return known.trained is True
+    return known.trained is not False and any(_is_layer(found, base, seen | {name}) for base in known.bases)
+
+
+def _run(path: Path, read: Project, tables: Mapping[str, facts.Facts], calls: str, found: dict[str, Class]) -> None:
+    """Run the classes of a file; of one that cannot be read nothing is known."""
+    try:
+        source = path.read_text(encoding="utf-8")
+        outlined = outline(path.as_posix(), source, next(iter(tables.values())).framework.packages)
+    except (SyntaxError, UnicodeDecodeError):
+        return
+    classes = {item.slice: item for item in outlined.items if item.kind == "class"}
+    for item in classes.values():
+        _note(found[item.name], item, calls)
+    if not outlined.mentions:
+        return
+    context = Context(Module(path.as_posix(), source, all_run(outlined)), dict(tables), read)
+    interp = TapeInterpreter(context)
+
+    def give_back(state: State, value: Value) -> None:
+        item = classes.get(context.coverage.root) if context.coverage.root is not None else None
+        if item is not None and context.coverage.method == calls and isinstance(value, Tuple):
+            known = found[item.name]
+            known.trained = known.trained is not False and _is_trained(state, value.items[0])
+
+    interp.listeners = replace(interp.listeners, give_back=give_back)
+    call_deep(lambda: entry_points.run_all(interp))
+
+
+def _note(known: Class, item: Definition, calls: str) -> None:
+    known.runs_own = known.runs_own or any(method.name == calls for method in item.methods)
+    known.bases.update(base.rpartition(".")[2] for base in item.bases)
+
+
+def _is_trained(state: State, value: Value) -> bool:
+    """Check whether what a call returned has a tensor, and each one leads back to a parameter that requires grad."""
+    kinds = [_leads_back(state, part) for part in _parts(state, value, 0)]
+    return True in kinds and False not in kinds
+
+
+def _leads_back(state: State, value: Value) -> bool | None:
+    tensor = state.tensor(value)
+    if tensor is None:
+        if isinstance(value, Const) or (isinstance(value, Sym) and value.kind in _NO_TENSORS):
+            return None
+        return isinstance(value, Sym) and _reaches(state, unknown_history.nodes_behind(state, value))
+    return None if tensor.dtype in _WHOLE else _reaches(state, tensor.nodes)
+
+
+def _parts(state: State, value: Value, depth: int) -> Iterator[Value]:
+    """Yield what is in a result, in its tuples, lists, dicts and attributes."""
+    inner = state.object(value) if isinstance(value, Ref) and state.tensor(value) is None else None
+    held: Sequence[Value] | None = None
+    if isinstance(value, Tuple):
+        held = value.items
+    elif isinstance(inner, ListObject):
+        held = inner.items
+    elif isinstance(inner, DictObject):
+        held = tuple(inner.items.values())
+    elif isinstance(inner, Instance):
+        held = tuple(inner.attrs.values())
+    if held is None or depth > _DEEPEST:
+        yield value
+        return
+    for part in held:
+        yield from _parts(state, part, depth + 1)
+
+
+def _reaches(state: State, nodes: Iterable[NodeId]) -> bool:
+    """Check whether a history leads back to a parameter that requires grad, by whatever way."""
+    waiting, seen = list(nodes), set[NodeId]()
+    while waiting:
+        number = waiting.pop()
+        if number in seen:
+            continue
+        seen.add(number)
+        leaves = (state.heap.get(leaf) for leaf in state.nodes[number].leaves)
+        if any(isinstance(leaf, Tensor) and leaf.param and leaf.rg is True for leaf in leaves):
+            return True
+        waiting.extend(state.nodes[number].inputs)
+    return False

@@ -1,0 +1,56 @@
+"""
+Layers of libraries: classes of which it is known that each tensor that a call of an instance returns is computed with
+trained parameters of it, and nothing else.
+
+    is_layer("torch", "dgl.nn.pytorch.GATConv")       # by its package and its name, wherever in the package it is
+    is_layer("torch", "transformers.BertModel.from_pretrained")   # what makes an instance of such a class
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+
+from inplace_lint.core.errors import FactError
+from inplace_lint.knowledge.locate import rules_dir
+from inplace_lint.knowledge.schema import Schema, each, text
+
+FILE = "ops/libs/layers.json"
+_MAKES = "from_"  # the names of class methods that make an instance begin with it, by convention
+_LIBRARY = Schema(
+    "a library",
+    {key: (key, text) for key in ("framework", "distribution", "release")} | {"layers": ("layers", each(text))},
+    ("framework", "distribution", "release", "layers"),
+)
+
+
+def is_layer(framework: str, name: str) -> bool:
+    """
+    Return whether the call of a dotted name makes a layer of a library on a framework.
+
+    Raises: `FactError` naming the file and line of what does not follow the format.
+    """
+    package, _, rest = name.partition(".")
+    owner, _, last = rest.rpartition(".")
+    if last.startswith(_MAKES):
+        last = owner.rpartition(".")[2]
+    return bool(last) and last in layers_of(framework, package)
+
+
+@cache
+def layers_of(framework: str, package: str) -> frozenset[str]:
+    """
+    Return the names of the layers of a package; none if nothing is known of it.
+
+    Raises: `FactError` naming the file and line of what does not follow the format.
+    """
+    start = f'"{package}": '
+    for at, line in enumerate((rules_dir() / FILE).read_text(encoding="utf-8").splitlines(), 1):
+        if line.startswith(start):
+            try:
+                row = _LIBRARY.read(json.loads(line[len(start) :].rstrip(",")))
+            except (FactError, json.JSONDecodeError) as error:
+                msg = f"rules/{FILE}:{at}: {error}"
+                raise FactError(msg) from error
+            return frozenset(row["layers"]) if row["framework"] == framework else frozenset()
+    return frozenset()
