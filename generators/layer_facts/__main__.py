@@ -14,18 +14,18 @@ from pathlib import Path
 
 from generators.layer_facts.seen import layers
 
-_LIBRARIES = Path(__file__).with_name("libraries.jsonl")
+LIBRARIES = Path(__file__).with_name("libraries.jsonl")
 
 
 def main(target: Path, asked: list[str]) -> int:
     """Write the entries of the libraries that are asked for; return 2 if one is not in `libraries.jsonl`."""
-    known = {row["package"]: row for row in map(json.loads, _LIBRARIES.read_text(encoding="utf-8").splitlines())}
+    known = {row["package"]: row for row in map(json.loads, LIBRARIES.read_text(encoding="utf-8").splitlines())}
     entries = json.loads(target.read_text(encoding="utf-8")) if target.exists() else {}
     for one in asked:
         package, _, folder = one.partition("=")
         row = known.get(package)
         if row is None:
-            print(f"{package}: not in {_LIBRARIES.name}", file=sys.stderr)
+            print(f"{package}: not in {LIBRARIES.name}", file=sys.stderr)
             return 2
         names = (
             derived(package, row["base"], row.get("but", ()))
