@@ -30,7 +30,7 @@ def main(target: Path, asked: list[str]) -> int:
         names = (
             derived(package, row["base"], row.get("but", ()))
             if "base" in row
-            else layers(Path(folder), row["framework"], row.get("skip", ()))
+            else layers(Path(folder), row["framework"], row.get("only", ()))
         )
         said = {key: row[key] for key in ("framework", "distribution", "release")}
         entries[package] = {**said, "layers": names}

@@ -10,18 +10,19 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from inplace_lint.core.runtime_limits import call_deep
-from inplace_lint.domain import unknown_history
+from inplace_lint.domain import origins, unknown_history
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Const, NodeId, Ref, Sym, Tuple, Value
+from inplace_lint.domain.values import Closure, Const, NodeId, Ref, Sym, Tuple, Value
 from inplace_lint.effects.summary import Definition, all_run, outline
 from inplace_lint.interp import entry_points
 from inplace_lint.interp.assembly import TapeInterpreter
 from inplace_lint.interp.context import Context
 from inplace_lint.knowledge import facts
-from inplace_lint.workspace.import_graph import Disk, project
+from inplace_lint.workspace.import_graph import project
 from inplace_lint.workspace.module import Module
 from inplace_lint.workspace.module_store import Project
+from inplace_lint.workspace.places import Disk
 
 _DEEPEST = 5
 _NO_TENSORS = frozenset({"number", "text", "bool", "size"})
@@ -41,8 +42,8 @@ class Class:
     bases: set[str] = field(default_factory=set)
 
 
-def layers(folder: Path, framework: str, skip: Iterable[str]) -> list[str]:
-    """Return the names of the layers of a package, in alphabetical order; files below `skip` are left out."""
+def layers(folder: Path, framework: str, only: Sequence[str]) -> list[str]:
+    """Return the names of the layers of a package, in alphabetical order, or of these folders and files in it."""
     found: dict[str, Class] = defaultdict(Class)
     tables = {framework: facts.tables(framework)}
     calls = tables[framework].framework.calls
@@ -50,7 +51,7 @@ def layers(folder: Path, framework: str, skip: Iterable[str]) -> list[str]:
     read = project(folder.as_posix(), packages, Disk({}))
     for path in sorted(folder.rglob("*.py")):
         inside = path.relative_to(folder).as_posix()
-        if not any(inside.startswith(one) for one in skip) and "tests/" not in f"/{inside}":
+        if inside.startswith(tuple(only) or "") and "tests/" not in f"/{inside}":
             _run(path, read, tables, calls, found)
     return sorted(name for name in found if _is_layer(found, name, set()))
 
@@ -83,7 +84,8 @@ def _run(path: Path, read: Project, tables: Mapping[str, facts.Facts], calls: st
         item = classes.get(context.coverage.root) if context.coverage.root is not None else None
         if item is not None and context.coverage.method == calls and isinstance(value, Tuple):
             known = found[item.name]
-            known.trained = known.trained is not False and _is_trained(state, value.items[0])
+            trained = _is_trained(state, value.items[0])
+            known.trained = known.trained if trained is None else trained and known.trained is not False
 
     interp.listeners = replace(interp.listeners, give_back=give_back)
     call_deep(lambda: entry_points.run_all(interp))
@@ -94,17 +96,23 @@ def _note(known: Class, item: Definition, calls: str) -> None:
     known.bases.update(base.rpartition(".")[2] for base in item.bases)
 
 
-def _is_trained(state: State, value: Value) -> bool:
-    """Check whether what a call returned has a tensor, and each one leads back to a parameter that requires grad."""
-    kinds = [_leads_back(state, part) for part in _parts(state, value, 0)]
-    return True in kinds and False not in kinds
+def _is_trained(state: State, value: Value) -> bool | None:
+    """Check whether all tensors that a call returned lead back to parameters that require grad; None without one."""
+    kinds = {_leads_back(state, part) for part in _parts(state, value, 0)} - {None}
+    return False not in kinds if kinds else None
 
 
 def _leads_back(state: State, value: Value) -> bool | None:
+    """Check whether a value does; None for what is no tensor with a gradient, and for what was not run to its end."""
     tensor = state.tensor(value)
     if tensor is None:
         if isinstance(value, Const) or (isinstance(value, Sym) and value.kind in _NO_TENSORS):
             return None
+        match state.symbols.key(value) if isinstance(value, Sym) else None:
+            case (origins.RESULT, Closure(), *_):
+                return None
+            case _:
+                pass
         return isinstance(value, Sym) and _reaches(state, unknown_history.nodes_behind(state, value))
     return None if tensor.dtype in _WHOLE else _reaches(state, tensor.nodes)
 
