@@ -60,9 +60,9 @@ def _is_layer(found: Mapping[str, Class], name: str, seen: set[str]) -> bool:
     known = found.get(name)
     if known is None or name in seen:
         return False
-    if known.runs_own:
+    if known.runs_own or known.trained is not None:
         return known.trained is True
-    return known.trained is not False and any(_is_layer(found, base, seen | {name}) for base in known.bases)
+    return any(_is_layer(found, base, seen | {name}) for base in known.bases)
 
 
 def _run(path: Path, read: Project, tables: Mapping[str, facts.Facts], calls: str, found: dict[str, Class]) -> None:
