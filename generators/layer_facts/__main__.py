@@ -9,8 +9,12 @@ from __future__ import annotations
 
 import importlib
 import json
+import shutil
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 from generators.layer_facts.seen import layers
 
@@ -27,17 +31,26 @@ def main(target: Path, asked: list[str]) -> int:
         if row is None:
             print(f"{package}: not in {LIBRARIES.name}", file=sys.stderr)
             return 2
-        names = (
-            derived(package, row["base"], row.get("but", ()))
-            if "base" in row
-            else layers(Path(folder), row["framework"], row.get("only", ()))
-        )
+        names = derived(package, row["base"], row.get("but", ())) if "base" in row else layers_of(Path(folder), row)
         said = {key: row[key] for key in ("framework", "distribution", "release")}
         entries[package] = {**said, "layers": names}
         print(f"{package}: {len(names)} layers")
     lines = [f"{json.dumps(package)}: {json.dumps(entries[package])}" for package in sorted(entries)]
     target.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
     return 0
+
+
+def layers_of(folder: Path, row: Mapping[str, Any]) -> list[str]:
+    """
+    Return the layers of a package, or of the parts of it that are named by `only`.
+
+    A `part` is run without the rest of the package: what is given to it, such as a graph, may be of any class then.
+    """
+    if "part" not in row:
+        return layers(folder, row["framework"], row.get("only", ()))
+    with TemporaryDirectory() as alone:
+        copied = shutil.copytree(folder / row["part"], Path(alone) / "part")
+        return layers(copied, row["framework"], ())
 
 
 def derived(package: str, bases: list[str], left_out: list[str]) -> list[str]:

@@ -155,3 +155,13 @@ def test_what_is_wrong_with_a_list_is_told_with_its_place(tmp_path: Path, monkey
     with pytest.raises(FactError, match=r'layers\.json:2: "layer" is not a key of a library; did you mean "layers"'):
         layers.layers_of("torch", "library")
     layers.layers_of.cache_clear()
+
+
+def test_a_part_of_a_library_is_run_without_the_rest(tmp_path: Path) -> None:
+    (tmp_path / "nn").mkdir()
+    (tmp_path / "graph.py").write_text("class Graph:\n    ndata = {}\n", encoding="utf-8")
+    held = SOURCE.replace("import torch\n", "import torch\nfrom library.graph import Graph\n", 1)
+    (tmp_path / "nn" / "parts.py").write_text(
+        held.replace("(self, graph, x)", "(self, graph: Graph, x)"), encoding="utf-8"
+    )
+    assert "Held" in generator.layers_of(tmp_path, {"framework": "torch", "part": "nn"})

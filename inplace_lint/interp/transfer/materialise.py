@@ -99,15 +99,19 @@ def materialise(interp: Interpreter, state: State, value: Value, framework: str 
 
 def _is_trained_by(interp: Interpreter, state: State, nodes: Iterable[NodeId]) -> bool:
     """
-    Check whether one of these is a call of a library's layer that is a part of a module of the program.
+    Check whether one of these is a call of a library's layer that an optimizer updates, or a module has as a part.
 
     A layer that anybody else was given, or of which a part was told to require no grad, may be frozen.
     """
     layers = {ref.id: owner for owner, ref in state.all_traits(traits.LAYER)}
     if not layers:
         return False
-    called = {layers[leaf] for number in nodes for leaf in state.nodes[number].leaves if leaf in layers}
-    return any(not state.has_trait(traits.PASSED_ON, owner) and _is_part(interp, state, owner) for owner in called)
+    called = {leaf: layers[leaf] for number in nodes for leaf in state.nodes[number].leaves if leaf in layers}
+    return any(
+        not state.has_trait(traits.PASSED_ON, owner)
+        and (state.has_trait(traits.OPTIMIZED, weight) or _is_part(interp, state, owner))
+        for weight, owner in called.items()
+    )
 
 
 def _is_part(interp: Interpreter, state: State, owner: SymId) -> bool:
