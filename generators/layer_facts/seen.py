@@ -48,7 +48,7 @@ def layers(folder: Path, framework: str, only: Sequence[str]) -> list[str]:
     tables = {framework: facts.tables(framework)}
     calls = tables[framework].framework.calls
     packages = tables[framework].framework.packages
-    read = project(folder.as_posix(), packages, Disk({}))
+    read = project(folder.parent.as_posix(), packages, Disk({}))
     for path in sorted(folder.rglob("*.py")):
         inside = path.relative_to(folder).as_posix()
         if inside.startswith(tuple(only) or "") and "tests/" not in f"/{inside}":
