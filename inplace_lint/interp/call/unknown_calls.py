@@ -56,8 +56,6 @@ def unknown_call(
     kind = "input" if known else _kind(interp, state, function, arguments)
     result = _text(state, function, arguments) or state.symbols.sym((origins.RESULT, function, site, state.clock), kind)
     optimizers.note_given(state, result, arguments)
-    if type(function) is Dotted and is_layer(interp.context.default().framework.name, function.name):
-        opaque_modules.note_layer(state, result)
     materialise.remember_history(
         state, result, function, replace(arguments, positional=(*arguments.positional, *made)), site
     )
@@ -147,14 +145,22 @@ def _note_given(interp: Interpreter, state: State, function: Value, arguments: A
     named = tuple([(name, value) for name, value in arguments.keywords if state.tensor(value) is not None])
     if named:
         state.set_trait(traits.NAMED, result.id, named)
-    if type(function) is Dotted and function.name.rpartition(".")[2][:1].isupper():
-        for name, value in arguments.keywords:  # a class, whose objects have as attributes what they are given by name
-            materialise.hold(state, result, name, value)
+    if type(function) is Dotted:
+        _note_made(interp, state, function, arguments, result)
     modules = [
         value for value in arguments.values if isinstance(value, Ref) and module_registry.is_module(state, value)
     ]
     if len(modules) == 1 and modules[0] == arguments.values[0]:
         state.set_trait(traits.WRAPS, result.id, modules[0])
+
+
+def _note_made(interp: Interpreter, state: State, function: Dotted, arguments: Arguments, result: Sym) -> None:
+    """Record that a call made a layer of a library; or an object that has as attributes what it is given by name."""
+    if function.name.rpartition(".")[2][:1].isupper():
+        for name, value in arguments.keywords:
+            materialise.hold(state, result, name, value)
+    if is_layer(interp.context.default().framework.name, function.name):
+        opaque_modules.note_layer(state, result)
 
 
 def _call_wrapped(
