@@ -2,8 +2,8 @@
 An interpreter that has imported its framework already, for tests that start one for each program that they confirm.
 
 `python()` is a program that is given to `--python`. What starts the process for jobs is forked from a server that has
-imported that framework, and so is, with `python("torch")`, what probes an operator; all else is the interpreter of the
-tests. A test of how processes start or end takes `sys.executable` itself.
+imported that framework, and so is, with `python("torch")`, what probes an operator and what `trace` watches; all else
+is the interpreter of the tests. A test of how processes start or end takes `sys.executable` itself.
 """
 
 from __future__ import annotations
@@ -31,22 +31,26 @@ _LARGEST = 1 << 20
 _STREAMS = 3
 _ASKING = """\
 #!{real} -IS
-import json, os, socket, sys
+import json, os, signal, socket, sys
 words = sys.argv[1:]
 framework = words[2] if len(words) == 4 and (words[1], words[3]) == {jobs} else ""
-if words[1:2] == ["probe_main"]:
+if words[1:2] in (["probe_main"], ["run_main"]):
     framework = os.path.basename(__file__).partition("-")[2]
 if framework:
     server = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     server.connect(os.path.join(os.path.dirname(os.path.realpath(__file__)), framework))
     socket.send_fds(server, [json.dumps([words, os.getcwd(), dict(os.environ)]).encode()], [0, 1, 2])
-    sys.exit(int(server.recv(64) or 1))
+    status = int(server.recv(64) or 1)
+    if status < 0:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.kill(os.getpid(), -status)
+    sys.exit(status)
 os.execv({real!r}, [{real!r}, *words])
 """
 
 
 def python(framework: str = "") -> str:
-    """Return the path of the interpreter, for the probes of one `framework` too; its servers end with this process."""
+    """Return the path of the interpreter, for probes and programs of one `framework` too; its servers end with us."""
     if sys.platform != "linux":
         return sys.executable
     return str(_folder() / f"python-{framework}".removesuffix("-"))
@@ -120,6 +124,11 @@ def _run(order: bytes, handles: list[int]) -> int:
         runpy.run_path(words[0], run_name="__main__")
     except SystemExit as ended:
         return int(ended.code or 0)
+    except BaseException as error:  # noqa: BLE001 - what a watched program raises ends it, as it ends the interpreter
+        sys.excepthook(type(error), error, error.__traceback__)
+        return 1
+    finally:
+        sys.stdout.flush()
     return 0
 
 
