@@ -29,6 +29,7 @@ ROOT = Path(__file__).resolve().parents[2]
 _SECONDS = 1500
 # What CPython reads before the first line of a program runs, and cannot be changed later.
 _READ_AT_START = ("PYTHON", "LC_", "LANG", "LD_")
+_PLACES = "PYTHONPATH"
 
 
 class Ran(NamedTuple):
@@ -61,12 +62,22 @@ def usual_environment() -> dict[str, str]:
 
 
 def can_fork(environment: Mapping[str, str]) -> bool:
-    """Say whether a run in an environment starts as the server did; see `pool.py` for why this is for Linux alone."""
-    return sys.platform == "linux" and _at_start(environment) == _at_start(_server().environment)
+    """
+    Say whether a run in an environment starts as the server did; see `pool.py` for why this is for Linux alone.
+
+    It may look for modules in more places than the server, after those of the server.
+    """
+    if sys.platform != "linux":
+        return False
+    usual = _server().environment
+    return _at_start(environment) == _at_start(usual) and (
+        environment.get(_PLACES) == usual[_PLACES]
+        or environment.get(_PLACES, "").startswith(f"{usual[_PLACES]}{os.pathsep}")
+    )
 
 
 def _at_start(environment: Mapping[str, str]) -> dict[str, str]:
-    return {key: value for key, value in environment.items() if key.startswith(_READ_AT_START)}
+    return {key: value for key, value in environment.items() if key.startswith(_READ_AT_START) and key != _PLACES}
 
 
 @cache
@@ -165,8 +176,12 @@ def _import_the_tool() -> None:
 def _as_ordered(order: int, *streams: int) -> int:
     with open(order, "rb") as file:
         words, folder, environment = json.load(file)
+    usual = os.environ[_PLACES]
     become(folder, environment, streams)
     sys.path[0] = folder
+    if more := environment[_PLACES].removeprefix(usual).removeprefix(os.pathsep):
+        behind = next(at for at, place in enumerate(sys.path) if at and place not in usual.split(os.pathsep))
+        sys.path[behind:behind] = more.split(os.pathsep)
     sys.argv[1:] = words
     return importlib.import_module("inplace_lint.__main__").main()
 
