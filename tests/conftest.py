@@ -6,12 +6,11 @@ import gc
 import importlib.util
 import os
 import signal
-import tempfile
 from pathlib import Path
 
 import pytest
 
-from tests.once import FOLDER
+from tests import once
 
 _TESTS = Path(__file__).resolve().parent
 os.environ["INPLACE_LINT_LANG"] = "en"  # what tests expect does not depend on the locale of who runs them
@@ -69,9 +68,7 @@ _OPTED = {"slow": "SLOW", "facts_all": "FACTS_ALL"}
 def pytest_configure(config: pytest.Config) -> None:
     """Make the folder of `tests/once.py`, for all the processes of this run."""
     if not hasattr(config, "workerinput"):
-        folder = tempfile.TemporaryDirectory(prefix="once-")
-        os.environ[FOLDER] = folder.name
-        config.add_cleanup(folder.cleanup)
+        config.add_cleanup(once.begin())
 
 
 def _is_left_to_ci(path: Path) -> bool:

@@ -90,7 +90,7 @@ class Warm:
 
     def __init__(self, framework: str) -> None:
         self._child = subprocess.Popen(
-            [sys.executable, str(Path(__file__).with_name("warm.py")), framework],
+            [imported.python(framework), str(Path(__file__).with_name("warm.py")), framework],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -1,41 +1,46 @@
 """
-An interpreter that has imported its framework already, for tests that start one for each program that they confirm.
+An interpreter that has imported its framework already, for tests that run programs on one.
 
 `python()` is a program that is given to `--python`. What starts the process for jobs is forked from a server that has
-imported that framework, and so is, with `python("torch")`, what probes an operator and what `trace` watches; all else
-is the interpreter of the tests. A test of how processes start or end takes `sys.executable` itself.
+imported that framework, and so is, with `python("torch")`, each file that is run; all else is the interpreter of the
+tests. A test of how processes start or end takes `sys.executable` itself.
+
+All processes of a run of the tests have one server for each framework. The first of them that asks starts it, and it
+ends with the run: see `tests/once.py`.
 """
 
 from __future__ import annotations
 
-import atexit
+import contextlib
+import fcntl
 import gc
 import importlib
 import json
 import os
 import runpy
 import select
-import shutil
+import signal
 import socket
 import subprocess
 import sys
-import tempfile
 from functools import cache
 from pathlib import Path
 
+from tests import once
 from tests.cli import forked
 
 _FRAMEWORKS = {"torch": ("torch", "torch._dynamo"), "paddle": ("paddle",)}  # with what each optimizer imports
 _JOBS = ("confirm_main", "cpu")  # the words around the name of the framework
 _LARGEST = 1 << 20
+_STARTED: list[subprocess.Popen[bytes]] = []
 _STREAMS = 3
 _ASKING = """\
 #!{real} -IS
 import json, os, signal, socket, sys
 words = sys.argv[1:]
 framework = words[2] if len(words) == 4 and (words[1], words[3]) == {jobs} else ""
-if words[1:2] in (["probe_main"], ["run_main"]):
-    framework = os.path.basename(__file__).partition("-")[2]
+if words[0].endswith(".py"):
+    framework = framework or os.path.basename(__file__).partition("-")[2]
 if framework:
     server = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     server.connect(os.path.join(os.path.dirname(os.path.realpath(__file__)), framework))
@@ -50,37 +55,55 @@ os.execv({real!r}, [{real!r}, *words])
 
 
 def python(framework: str = "") -> str:
-    """Return the path of the interpreter, for probes and programs of one `framework` too; its servers end with us."""
+    """Return the path of the interpreter, one that runs files with a `framework` or one that does jobs with any."""
     if sys.platform != "linux":
         return sys.executable
-    return str(_folder() / f"python-{framework}".removesuffix("-"))
+    return str(_servers() / f"python-{framework}".removesuffix("-"))
 
 
 @cache
-def _folder() -> Path:
-    folder = Path(tempfile.mkdtemp(prefix="imported-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+def _servers() -> Path:
+    """Return the folder of the interpreters, whose servers are started where no process of this run has done so."""
+    run = once.folder()
+    folder = run / "imported"
+    with (run / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            folder.mkdir()
+            _start(folder, run / once.ALIVE)
+    return folder
+
+
+def _start(folder: Path, alive: Path) -> None:
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "GLOG_minloglevel": "3", "PYTHONDONTWRITEBYTECODE": "1"}
     for framework in _FRAMEWORKS:
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         listener.bind(str(folder / framework))
         listener.listen()
         handle = listener.fileno()
-        command = [sys.executable, "-m", "tests.live.imported", framework, str(handle)]
-        server = subprocess.Popen(command, cwd=forked.ROOT, stdin=subprocess.PIPE, env=environment, pass_fds=[handle])
+        command = [sys.executable, "-m", "tests.live.imported", framework, str(handle), str(alive)]
+        _STARTED.append(
+            subprocess.Popen(
+                command,
+                cwd=forked.ROOT,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                env=environment,
+                pass_fds=[handle],
+                start_new_session=True,
+            )
+        )
         listener.close()
-        atexit.register(server.communicate)
     for path in (folder / "python", *(folder / f"python-{framework}" for framework in _FRAMEWORKS)):
         path.write_text(_ASKING.format(real=sys.executable, jobs=_JOBS), encoding="utf-8")
         path.chmod(0o755)
-    return folder
 
 
-def _serve(framework: str, listener: socket.socket) -> None:
-    """Answer each order with the exit status of a fork, until the standard input ends; import on the first one."""
+def _serve(framework: str, listener: socket.socket, alive: int) -> None:
+    """Answer each order with the exit status of a fork, until the run of the tests ends; import on the first one."""
     while True:
-        ready, _, _ = select.select([listener.fileno(), 0], [], [])
-        if 0 in ready:
+        ready, _, _ = select.select([listener.fileno(), alive], [], [])
+        if alive in ready:
             return
         for name in _FRAMEWORKS[framework]:
             importlib.import_module(name)
@@ -109,7 +132,11 @@ def _answer(connection: socket.socket) -> None:
     if not child:
         connection.close()
         os._exit(_run(message, handles))
-    forked.answer(connection, child, handles)
+    ended = os.pidfd_open(child)
+    if ended not in select.select([ended, connection], [], [])[0]:
+        os.kill(child, signal.SIGKILL)  # who asked was killed
+    with contextlib.suppress(BrokenPipeError):
+        forked.answer(connection, child, handles)
 
 
 def _run(order: bytes, handles: list[int]) -> int:
@@ -133,4 +160,4 @@ def _run(order: bytes, handles: list[int]) -> int:
 
 
 if __name__ == "__main__":
-    _serve(sys.argv[1], socket.socket(fileno=int(sys.argv[2])))
+    _serve(sys.argv[1], socket.socket(fileno=int(sys.argv[2])), os.open(sys.argv[3], os.O_RDONLY | os.O_NONBLOCK))
