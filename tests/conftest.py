@@ -85,9 +85,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     Mark what is left to `.ci/run`; skip what needs what is not there.
 
     `slow` and `facts_all` run where `-m` or SLOW=1, FACTS_ALL=1 ask for them, `paddle`, `ray` and `cuda` by presence.
-    Those on Ray come first: they wait for most of their time, in which the other parts of `.ci/run` go on.
+    Those on Ray come first: they wait for most of their time, in which the other parts of `.ci/run` go on. So do those
+    that make the tables anew, one of which takes longest of all.
     """
-    items.sort(key=lambda item: item.get_closest_marker("ray") is None)
+    items.sort(key=lambda item: not any(map(item.get_closest_marker, ("ray", "facts"))))
     asked = config.getoption("-m") or ""
     for item in items:
         if _is_left_to_ci(item.path):

@@ -129,7 +129,7 @@ def _text(file: IO[bytes]) -> str:
 
 def main(connection: socket.socket) -> int:
     """Answer each order with the exit status of a fork; in a fork, run the command line."""
-    _import_the_tool()
+    import_the_tool()
     while True:
         word, handles, _, _ = socket.recv_fds(connection, 64, 4)
         if not word:
@@ -159,7 +159,7 @@ def become(folder: str, environment: Mapping[str, str], streams: Sequence[int]) 
     os.environ.update(environment)
 
 
-def _import_the_tool() -> None:
+def import_the_tool() -> None:
     """Import what a check, a fix and a report import, and read the tables; nothing else of these is run."""
     for name in ("cli", "driver", "fix", "frontend", "interp", "live.confirm", "policy", "report", "rules"):
         package = importlib.import_module(f"inplace_lint.{name}")

@@ -1,11 +1,11 @@
 """
-An interpreter that has imported its framework already, for tests that run programs on one.
+An interpreter that has imported its framework already, for tests that run programs on one, or the tool itself.
 
 `python()` is a program that is given to `--python`. What starts the process for jobs is forked from a server that has
-imported that framework, and so is, with `python("torch")`, each file that is run; all else is the interpreter of the
-tests. A test of how processes start or end takes `sys.executable` itself.
+imported that framework, and so is, with `python("torch")` or `python("tool")`, each file that is run; all else is the
+interpreter of the tests. A test of how processes start or end takes `sys.executable` itself.
 
-All processes of a run of the tests have one server for each framework. The first of them that asks starts it, and it
+All processes of a run of the tests have one server for each of them. The first of them that asks starts it, and it
 ends with the run: see `tests/once.py`.
 """
 
@@ -29,7 +29,11 @@ from pathlib import Path
 from tests import once
 from tests.cli import forked
 
-_FRAMEWORKS = {"torch": ("torch", "torch._dynamo"), "paddle": ("paddle",)}  # with what each optimizer imports
+_IMPORTED = {  # with what each optimizer imports, and what answers an editor
+    "torch": ("torch", "torch._dynamo"),
+    "paddle": ("paddle",),
+    "tool": ("pygls.lsp.server", "inplace_lint.server.serving"),
+}
 _JOBS = ("confirm_main", "cpu")  # the words around the name of the framework
 _LARGEST = 1 << 20
 _STARTED: list[subprocess.Popen[bytes]] = []
@@ -55,7 +59,7 @@ os.execv({real!r}, [{real!r}, *words])
 
 
 def python(framework: str = "") -> str:
-    """Return the path of the interpreter, one that runs files with a `framework` or one that does jobs with any."""
+    """Return the path of the interpreter: one that runs files where a `framework` is, or one that does jobs of any."""
     if sys.platform != "linux":
         return sys.executable
     return str(_servers() / f"python-{framework}".removesuffix("-"))
@@ -76,7 +80,7 @@ def _servers() -> Path:
 
 def _start(folder: Path, alive: Path) -> None:
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "GLOG_minloglevel": "3", "PYTHONDONTWRITEBYTECODE": "1"}
-    for framework in _FRAMEWORKS:
+    for framework in _IMPORTED:
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         listener.bind(str(folder / framework))
         listener.listen()
@@ -94,7 +98,7 @@ def _start(folder: Path, alive: Path) -> None:
             )
         )
         listener.close()
-    for path in (folder / "python", *(folder / f"python-{framework}" for framework in _FRAMEWORKS)):
+    for path in (folder / "python", *(folder / f"python-{framework}" for framework in _IMPORTED)):
         path.write_text(_ASKING.format(real=sys.executable, jobs=_JOBS), encoding="utf-8")
         path.chmod(0o755)
 
@@ -105,8 +109,10 @@ def _serve(framework: str, listener: socket.socket, alive: int) -> None:
         ready, _, _ = select.select([listener.fileno(), alive], [], [])
         if alive in ready:
             return
-        for name in _FRAMEWORKS[framework]:
+        for name in _IMPORTED[framework]:
             importlib.import_module(name)
+        if framework == "tool":
+            forked.import_the_tool()
         gc.freeze()  # a collection in a fork would copy all pages
         connection, _ = listener.accept()
         if not os.fork():
@@ -144,6 +150,9 @@ def _run(order: bytes, handles: list[int]) -> int:
     words, folder, environment = json.loads(order)
     os.setsid()
     forked.become(folder, environment, handles)
+    sys.stdin = os.fdopen(0, closefd=False, encoding="utf-8")
+    sys.stdout = os.fdopen(1, "w", closefd=False, encoding="utf-8")
+    sys.stderr = os.fdopen(2, "w", 1, closefd=False, encoding="utf-8", errors="backslashreplace")
     named = [part for part in environment.get("PYTHONPATH", "").split(os.pathsep) if part]
     sys.path[:] = [str(Path(words[0]).parent), *named, *(part for part in sys.path[1:] if part not in named)]
     sys.argv = words
