@@ -12,10 +12,12 @@ import json
 import os
 import select
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests.live import imported
+from tests.once import once
 
 _CHILD = Path(__file__).with_name("real_child.py")
 _SECONDS = 120
@@ -57,6 +59,10 @@ class Real:
             return Outcome("died", message=f"{program.name} killed its process, or took more than {_SECONDS} s")
         return Outcome(**json.loads(answer))
 
+    def version(self) -> str:
+        """Give the version of the framework that the children import."""
+        return _version(self.framework)
+
     def stop(self) -> None:
         """End the child, if there is one."""
         if self._child is not None:
@@ -75,3 +81,10 @@ class Real:
             env=environment,
         )
         return self._child
+
+
+@once
+def _version(framework: str) -> str:
+    command = [sys.executable, "-c", f"import {framework} as f; print(f.__version__)"]
+    printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return printed.split()[-1].partition("+")[0]
