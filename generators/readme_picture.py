@@ -24,7 +24,7 @@ from rich.console import CONSOLE_SVG_FORMAT, Console
 from rich.text import Text
 
 ROOT = Path(__file__).resolve().parents[1]
-_WIDTH = 104
+WIDTH = 104
 CELL = 12.2  # how wide rich draws a cell
 _FONT = re.compile(r"\s*@font-face\s*{{.*?}}", re.DOTALL)
 _TEXT = re.compile(r'(<text [^>]*?x=")([\d.]+)("[^>]*? textLength=")[\d.]+("[^>]*>)([^<]*)</text>')
@@ -56,7 +56,7 @@ PICTURES = (
 def said(picture: Picture, color: str) -> str:
     """Return what the tool prints on a terminal, with the command before it."""
     command = [sys.executable, "-m", "inplace_lint", *picture.words, "--no-cache", "--color", color]
-    environment = {**os.environ, "COLUMNS": str(_WIDTH), "PYTHONIOENCODING": "utf-8"}
+    environment = {**os.environ, "COLUMNS": str(WIDTH), "PYTHONIOENCODING": "utf-8"}
     run = subprocess.run(command, cwd=ROOT / picture.folder, capture_output=True, check=False, env=environment)
     if run.returncode != 1:
         message = f"{picture.title}: exit status {run.returncode}: {run.stderr.decode()}"
@@ -66,7 +66,7 @@ def said(picture: Picture, color: str) -> str:
 
 def drawn(picture: Picture) -> str:
     """Draw a picture; it loads no font from elsewhere."""
-    console = Console(record=True, width=_WIDTH, file=io.StringIO(), force_terminal=True, color_system="truecolor")
+    console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True, color_system="truecolor")
     for line in said(picture, "always").splitlines():
         console.print(Text.from_ansi(line), soft_wrap=True)
     name = Path(picture.path).stem.replace(".", "-")

@@ -6,12 +6,11 @@ import gc
 import importlib.util
 import os
 import signal
-import tempfile
 from pathlib import Path
 
 import pytest
 
-from tests.once import FOLDER
+from tests import once
 
 _TESTS = Path(__file__).resolve().parent
 os.environ["INPLACE_LINT_LANG"] = "en"  # what tests expect does not depend on the locale of who runs them
@@ -69,9 +68,7 @@ _OPTED = {"slow": "SLOW", "facts_all": "FACTS_ALL"}
 def pytest_configure(config: pytest.Config) -> None:
     """Make the folder of `tests/once.py`, for all the processes of this run."""
     if not hasattr(config, "workerinput"):
-        folder = tempfile.TemporaryDirectory(prefix="once-")
-        os.environ[FOLDER] = folder.name
-        config.add_cleanup(folder.cleanup)
+        config.add_cleanup(once.begin())
 
 
 def _is_left_to_ci(path: Path) -> bool:
@@ -88,9 +85,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     Mark what is left to `.ci/run`; skip what needs what is not there.
 
     `slow` and `facts_all` run where `-m` or SLOW=1, FACTS_ALL=1 ask for them, `paddle`, `ray` and `cuda` by presence.
-    Those on Ray come first: they wait for most of their time, in which the other parts of `.ci/run` go on.
+    Those on Ray come first: they wait for most of their time, in which the other parts of `.ci/run` go on. So do those
+    that make the tables anew, one of which takes longest of all.
     """
-    items.sort(key=lambda item: item.get_closest_marker("ray") is None)
+    items.sort(key=lambda item: not any(map(item.get_closest_marker, ("ray", "facts"))))
     asked = config.getoption("-m") or ""
     for item in items:
         if _is_left_to_ci(item.path):

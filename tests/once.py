@@ -1,11 +1,13 @@
 """
 Results that tests of several processes need: computed by the first that asks, read by the others.
 
-They live as long as one run of the tests: nothing is taken from a run before.
+They live as long as one run of the tests: nothing is taken from a run before. So do the processes that all of them use:
+a pipe in the folder of the run, `ALIVE`, is open for writing until it ends.
 """
 
 from __future__ import annotations
 
+import atexit
 import functools
 import hashlib
 import os
@@ -16,8 +18,33 @@ from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 FOLDER = "INPLACE_LINT_TESTS_ONCE"  # the variable that names the folder of this run, for the processes of pytest-xdist
+ALIVE = "alive"
 Params = ParamSpec("Params")
 Result = TypeVar("Result")
+
+
+def begin() -> Callable[[], None]:
+    """Make the folder of a run, and name it for the processes of the run; return what ends the run."""
+    kept = tempfile.TemporaryDirectory(prefix="once-")
+    os.environ[FOLDER] = kept.name
+    alive = -1
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(Path(kept.name) / ALIVE)
+        alive = os.open(Path(kept.name) / ALIVE, os.O_RDWR)
+
+    def end() -> None:
+        if alive >= 0:
+            os.close(alive)
+        kept.cleanup()
+
+    return end
+
+
+def folder() -> Path:
+    """Return the folder of this run; a process that no run of the tests has started is one by itself."""
+    if FOLDER not in os.environ:
+        atexit.register(begin())
+    return Path(os.environ[FOLDER])
 
 
 def once(function: Callable[Params, Result]) -> Callable[Params, Result]:

@@ -18,10 +18,11 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, NamedTuple, NoReturn
 
 from inplace_lint.knowledge import facts, locate
 
@@ -29,6 +30,7 @@ ROOT = Path(__file__).resolve().parents[2]
 _SECONDS = 1500
 # What CPython reads before the first line of a program runs, and cannot be changed later.
 _READ_AT_START = ("PYTHON", "LC_", "LANG", "LD_")
+_PLACES = "PYTHONPATH"
 
 
 class Ran(NamedTuple):
@@ -61,12 +63,22 @@ def usual_environment() -> dict[str, str]:
 
 
 def can_fork(environment: Mapping[str, str]) -> bool:
-    """Say whether a run in an environment starts as the server did; see `pool.py` for why this is for Linux alone."""
-    return sys.platform == "linux" and _at_start(environment) == _at_start(_server().environment)
+    """
+    Say whether a run in an environment starts as the server did; see `pool.py` for why this is for Linux alone.
+
+    It may look for modules in more places than the server, after those of the server.
+    """
+    if sys.platform != "linux":
+        return False
+    usual = _server().environment
+    return _at_start(environment) == _at_start(usual) and (
+        environment.get(_PLACES) == usual[_PLACES]
+        or environment.get(_PLACES, "").startswith(f"{usual[_PLACES]}{os.pathsep}")
+    )
 
 
 def _at_start(environment: Mapping[str, str]) -> dict[str, str]:
-    return {key: value for key, value in environment.items() if key.startswith(_READ_AT_START)}
+    return {key: value for key, value in environment.items() if key.startswith(_READ_AT_START) and key != _PLACES}
 
 
 @cache
@@ -118,7 +130,7 @@ def _text(file: IO[bytes]) -> str:
 
 def main(connection: socket.socket) -> int:
     """Answer each order with the exit status of a fork; in a fork, run the command line."""
-    _import_the_tool()
+    import_the_tool()
     while True:
         word, handles, _, _ = socket.recv_fds(connection, 64, 4)
         if not word:
@@ -126,7 +138,7 @@ def main(connection: socket.socket) -> int:
         child = os.fork()
         if not child:
             connection.close()
-            return _as_ordered(*handles)
+            end(_as_ordered(*handles))
         answer(connection, child, handles)
 
 
@@ -136,6 +148,15 @@ def answer(connection: socket.socket, child: int, handles: Sequence[int]) -> Non
         os.close(handle)
     _, status = os.waitpid(child, 0)
     connection.send(str(os.waitstatus_to_exitcode(status)).encode())
+
+
+def end(status: int) -> NoReturn:
+    """End a fork as the interpreter ends, but for what would write to each page of its memory: to free all objects."""
+    threading._shutdown()  # type: ignore[attr-defined]  # noqa: SLF001 - it waits for threads
+    atexit._run_exitfuncs()  # noqa: SLF001
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
 
 
 def become(folder: str, environment: Mapping[str, str], streams: Sequence[int]) -> None:
@@ -148,7 +169,7 @@ def become(folder: str, environment: Mapping[str, str], streams: Sequence[int]) 
     os.environ.update(environment)
 
 
-def _import_the_tool() -> None:
+def import_the_tool() -> None:
     """Import what a check, a fix and a report import, and read the tables; nothing else of these is run."""
     for name in ("cli", "driver", "fix", "frontend", "interp", "live.confirm", "policy", "report", "rules"):
         package = importlib.import_module(f"inplace_lint.{name}")
@@ -165,8 +186,12 @@ def _import_the_tool() -> None:
 def _as_ordered(order: int, *streams: int) -> int:
     with open(order, "rb") as file:
         words, folder, environment = json.load(file)
+    usual = os.environ[_PLACES]
     become(folder, environment, streams)
     sys.path[0] = folder
+    if more := environment[_PLACES].removeprefix(usual).removeprefix(os.pathsep):
+        behind = next(at for at, place in enumerate(sys.path) if at and place not in usual.split(os.pathsep))
+        sys.path[behind:behind] = more.split(os.pathsep)
     sys.argv[1:] = words
     return importlib.import_module("inplace_lint.__main__").main()
 

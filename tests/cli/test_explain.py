@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from inplace_lint.cli.explain import explain
+from tests.cli import raising
 from tests.cli.forked import ROOT
+from tests.live import imported
 
 RESIDUAL = """\
 import torch
@@ -44,7 +45,7 @@ def children() -> Iterator[Callable[[str], subprocess.Popen[str]]]:
 
     def child(framework: str) -> subprocess.Popen[str]:
         if framework not in started:
-            command = [sys.executable, "-m", "tests.cli.raising", framework]
+            command = [imported.python(framework), str(Path(raising.__file__)), framework]
             started[framework] = subprocess.Popen(
                 command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
             )

@@ -312,7 +312,8 @@ def test_an_interrupt_of_workers_leaves_files_as_they_are(folder, buggy, fixing)
 
 def started(folder: Path, buggy: str, *words: str) -> subprocess.Popen[bytes]:
     """Start a run of eight files in two processes, and return it when both are at work."""
-    functions = "".join(f"def f{at}(x):\n    x = x.exp()\n    x += {at}\n    return x\n\n\n" for at in range(150))
+    functions = "".join(f"def f{at}(x):\n    x = x.exp()\n    x += {at}\n    return x\n\n\n" for at in range(75))
+    functions += "# so long that it takes processes of their own\n" * 100
     for number in range(8):
         (folder / f"m{number}.py").write_text(buggy + functions)
     process = subprocess.Popen(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 
 import pytest
 from hypothesis import given
@@ -88,16 +89,17 @@ def test_no_two_traits_have_one_name():
     assert sorted(set(names)) == sorted(names)
 
 
+@cache
+def used() -> frozenset[str]:
+    """Return the names and attributes that stand in any module but the one that declares the traits."""
+    nodes = [node for module in MODULES if module != "domain/traits" for node in nodes_of(module)]
+    attributes = (node.attr for node in nodes if isinstance(node, ast.Attribute))
+    return frozenset((*attributes, *(node.id for node in nodes if isinstance(node, ast.Name))))
+
+
 @pytest.mark.parametrize("name", DECLARED)
 def test_a_declared_trait_is_set_or_asked_for(name):
-    used = [
-        module
-        for module in MODULES
-        if module != "domain/traits"
-        for node in nodes_of(module)
-        if (isinstance(node, ast.Attribute) and node.attr == name) or (isinstance(node, ast.Name) and node.id == name)
-    ]
-    assert used != []
+    assert name in used()
 
 
 def test_each_policy_is_that_of_some_trait():

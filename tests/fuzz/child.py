@@ -17,6 +17,7 @@ import re
 import signal
 import sys
 import traceback
+import warnings
 
 NAME = "<random program>"
 _BACKWARD = ("backward", "grad", "_engine_run_backward")
@@ -36,6 +37,7 @@ def main(framework: str) -> None:
     """Say when the framework is there, then answer each program; the programs' own output goes to standard error."""
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
+    warnings.simplefilter("ignore")
     module = importlib.import_module(framework)
     answers.write("ready\n")
     for line in sys.stdin:

@@ -11,13 +11,13 @@ import os
 import re
 import select
 import subprocess
-import sys
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
 from inplace_lint.core.finding import Finding, Role, Severity
 from inplace_lint.driver.analyze_file import Options, check_file
+from tests.live import imported
 
 _CHILD = Path(__file__).with_name("child.py")
 _SECONDS = 300
@@ -100,9 +100,9 @@ class Oracle:
             self._child = None
 
     def _start(self) -> subprocess.Popen[str]:
-        environment = {**os.environ, "OMP_NUM_THREADS": "1", "GLOG_minloglevel": "3", "PYTHONWARNINGS": "ignore"}
+        environment = {**os.environ, "OMP_NUM_THREADS": "1", "GLOG_minloglevel": "3"}
         self._child = subprocess.Popen(
-            [sys.executable, str(_CHILD), self.framework],
+            [imported.python(self.framework), str(_CHILD), self.framework],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -12,6 +12,7 @@ import pytest
 from inplace_lint.report.i18n import Catalogue, catalogue
 from tests.lang import texts
 from tests.lang.translations import require_translations
+from tests.once import once
 from tests.pages.examples import ROOT
 
 PAIRS = json.loads((ROOT / "rules" / "lang" / "zh.json").read_text(encoding="utf-8"))["templates"]
@@ -59,32 +60,40 @@ def words_of_template(text: str) -> int:
     return len(re.sub(r"\{\w+\}", "", found[0].english)) if found is not None else -1
 
 
-SOURCES = {
-    "rules": tuple(texts.of_rules()),
-    "assumptions": tuple(texts.of_assumptions()),
-    "reports": tuple(texts.of_reports()),
-    "fixes": (*texts.of_fixes(), *texts.of_rounds()),
-}
+KINDS = ("rules", "assumptions", "reports", "fixes")
+
+
+@once
+def sources(kind: str) -> tuple[tuple[str, ...], ...]:
+    """Give the texts of one kind, each as its alternatives."""
+    match kind:
+        case "rules":
+            return tuple(texts.of_rules())
+        case "assumptions":
+            return tuple(texts.of_assumptions())
+        case "reports":
+            return tuple(texts.of_reports())
+    return (*texts.of_fixes(), *texts.of_rounds())
 
 
 def test_the_sources_are_read() -> None:
-    assert len(SOURCES["rules"]) > 70
-    assert len(SOURCES["assumptions"]) > 10
-    assert len(SOURCES["reports"]) > 40
-    assert len(SOURCES["fixes"]) > 12
+    assert len(sources("rules")) > 70
+    assert len(sources("assumptions")) > 10
+    assert len(sources("reports")) > 40
+    assert len(sources("fixes")) > 12
 
 
-@pytest.mark.parametrize("kind", SOURCES)
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_text_of_the_sources_has_an_entry(kind: str) -> None:
     without = [
-        some[0] for forms in SOURCES[kind] for some in instances_of(forms) if not any(ZH.match(text) for text in some)
+        some[0] for forms in sources(kind) for some in instances_of(forms) if not any(ZH.match(text) for text in some)
     ]
     require_translations([f"rules/lang/zh.json: add a template and its Chinese for {text!r}" for text in without])
 
 
 def test_an_entry_has_a_text_in_the_sources() -> None:
     needed: set[str] = set()
-    for forms in itertools.chain.from_iterable(SOURCES.values()):
+    for forms in itertools.chain.from_iterable(map(sources, KINDS)):
         for some in instances_of(forms):
             needed |= used(ZH, max(some, key=words_of_template))
     for text in PUT_TOGETHER:

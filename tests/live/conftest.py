@@ -16,6 +16,8 @@ import pytest
 from inplace_lint.core.finding import Finding
 from inplace_lint.live.events import findings_in
 from inplace_lint.live.record import record_of
+from tests.cli import forked
+from tests.live import imported
 from tests.live.proving import Prover
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -56,12 +58,16 @@ class Tracer:
             env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "GLOG_minloglevel": "3", **env},
         )
 
-    def run(self, source: str, *words: str) -> Traced:
-        self.write(source)
-        done = self.command(
-            "--output-format", "json", "-o", "found.json", "--python", sys.executable, "program.py", *words
-        )
-        return Traced(done.returncode, done.stdout, done.stderr, json.loads((self.folder / "found.json").read_text()))
+    def warm(self, source: str, *words: str) -> forked.Ran:
+        """Run a program in a fork of a process that has imported its framework, by a fork of the tool."""
+        python = imported.python("paddle" if "import paddle" in source else "torch")
+        environment = {**forked.usual_environment(), "OMP_NUM_THREADS": "1", "GLOG_minloglevel": "3"}
+        program = self.write(source).name
+        return forked.run(["trace", *words, "--python", python, program], self.folder, environment)
+
+    def run(self, source: str) -> Traced:
+        done = self.warm(source, "--output-format", "json", "-o", "found.json")
+        return Traced(done.status, done.out, done.err, json.loads((self.folder / "found.json").read_text()))
 
 
 @pytest.fixture
@@ -84,7 +90,7 @@ class Warm:
 
     def __init__(self, framework: str) -> None:
         self._child = subprocess.Popen(
-            [sys.executable, str(Path(__file__).with_name("warm.py")), framework],
+            [imported.python(framework), str(Path(__file__).with_name("warm.py")), framework],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

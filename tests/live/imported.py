@@ -1,85 +1,118 @@
 """
-An interpreter that has imported its framework already, for tests that start one for each program that they confirm.
+An interpreter that has imported its framework already, for tests that run programs on one, or the tool itself.
 
 `python()` is a program that is given to `--python`. What starts the process for jobs is forked from a server that has
-imported that framework, and so is, with `python("torch")`, what probes an operator; all else is the interpreter of the
-tests. A test of how processes start or end takes `sys.executable` itself.
+imported that framework, and so is, with `python("torch")` or `python("tool")`, each file that is run; all else is the
+interpreter of the tests. A test of how processes start or end takes `sys.executable` itself.
+
+All processes of a run of the tests have one server for each of them. The first of them that asks starts it, and it
+ends with the run: see `tests/once.py`.
 """
 
 from __future__ import annotations
 
-import atexit
+import contextlib
+import fcntl
 import gc
 import importlib
 import json
 import os
 import runpy
 import select
-import shutil
+import signal
 import socket
 import subprocess
 import sys
-import tempfile
 from functools import cache
 from pathlib import Path
 
+from tests import once
 from tests.cli import forked
 
-_FRAMEWORKS = {"torch": ("torch", "torch._dynamo"), "paddle": ("paddle",)}  # with what each optimizer imports
+_IMPORTED = {  # with what each optimizer imports, and what answers an editor
+    "torch": ("torch", "torch._dynamo"),
+    "paddle": ("paddle",),
+    "tool": ("pygls.lsp.server", "inplace_lint.server.serving"),
+}
 _JOBS = ("confirm_main", "cpu")  # the words around the name of the framework
 _LARGEST = 1 << 20
+_STARTED: list[subprocess.Popen[bytes]] = []
 _STREAMS = 3
 _ASKING = """\
 #!{real} -IS
-import json, os, socket, sys
+import json, os, signal, socket, sys
 words = sys.argv[1:]
 framework = words[2] if len(words) == 4 and (words[1], words[3]) == {jobs} else ""
-if words[1:2] == ["probe_main"]:
-    framework = os.path.basename(__file__).partition("-")[2]
+if words[0].endswith(".py"):
+    framework = framework or os.path.basename(__file__).partition("-")[2]
 if framework:
     server = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     server.connect(os.path.join(os.path.dirname(os.path.realpath(__file__)), framework))
     socket.send_fds(server, [json.dumps([words, os.getcwd(), dict(os.environ)]).encode()], [0, 1, 2])
-    sys.exit(int(server.recv(64) or 1))
+    status = int(server.recv(64) or 1)
+    if status < 0:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.kill(os.getpid(), -status)
+    sys.exit(status)
 os.execv({real!r}, [{real!r}, *words])
 """
 
 
 def python(framework: str = "") -> str:
-    """Return the path of the interpreter, for the probes of one `framework` too; its servers end with this process."""
+    """Return the path of the interpreter: one that runs files where a `framework` is, or one that does jobs of any."""
     if sys.platform != "linux":
         return sys.executable
-    return str(_folder() / f"python-{framework}".removesuffix("-"))
+    return str(_servers() / f"python-{framework}".removesuffix("-"))
 
 
 @cache
-def _folder() -> Path:
-    folder = Path(tempfile.mkdtemp(prefix="imported-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+def _servers() -> Path:
+    """Return the folder of the interpreters, whose servers are started where no process of this run has done so."""
+    run = once.folder()
+    folder = run / "imported"
+    with (run / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            folder.mkdir()
+            _start(folder, run / once.ALIVE)
+    return folder
+
+
+def _start(folder: Path, alive: Path) -> None:
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "GLOG_minloglevel": "3", "PYTHONDONTWRITEBYTECODE": "1"}
-    for framework in _FRAMEWORKS:
+    for framework in _IMPORTED:
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         listener.bind(str(folder / framework))
         listener.listen()
         handle = listener.fileno()
-        command = [sys.executable, "-m", "tests.live.imported", framework, str(handle)]
-        server = subprocess.Popen(command, cwd=forked.ROOT, stdin=subprocess.PIPE, env=environment, pass_fds=[handle])
+        command = [sys.executable, "-m", "tests.live.imported", framework, str(handle), str(alive)]
+        _STARTED.append(
+            subprocess.Popen(
+                command,
+                cwd=forked.ROOT,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                env=environment,
+                pass_fds=[handle],
+                start_new_session=True,
+            )
+        )
         listener.close()
-        atexit.register(server.communicate)
-    for path in (folder / "python", *(folder / f"python-{framework}" for framework in _FRAMEWORKS)):
+    for path in (folder / "python", *(folder / f"python-{framework}" for framework in _IMPORTED)):
         path.write_text(_ASKING.format(real=sys.executable, jobs=_JOBS), encoding="utf-8")
         path.chmod(0o755)
-    return folder
 
 
-def _serve(framework: str, listener: socket.socket) -> None:
-    """Answer each order with the exit status of a fork, until the standard input ends; import on the first one."""
+def _serve(framework: str, listener: socket.socket, alive: int) -> None:
+    """Answer each order with the exit status of a fork, until the run of the tests ends; import on the first one."""
     while True:
-        ready, _, _ = select.select([listener.fileno(), 0], [], [])
-        if 0 in ready:
+        ready, _, _ = select.select([listener.fileno(), alive], [], [])
+        if alive in ready:
             return
-        for name in _FRAMEWORKS[framework]:
+        for name in _IMPORTED[framework]:
             importlib.import_module(name)
+        if framework == "tool":
+            forked.import_the_tool()
         gc.freeze()  # a collection in a fork would copy all pages
         connection, _ = listener.accept()
         if not os.fork():
@@ -105,7 +138,11 @@ def _answer(connection: socket.socket) -> None:
     if not child:
         connection.close()
         os._exit(_run(message, handles))
-    forked.answer(connection, child, handles)
+    ended = os.pidfd_open(child)
+    if ended not in select.select([ended, connection], [], [])[0]:
+        os.kill(child, signal.SIGKILL)  # who asked was killed
+    with contextlib.suppress(BrokenPipeError):
+        forked.answer(connection, child, handles)
 
 
 def _run(order: bytes, handles: list[int]) -> int:
@@ -113,6 +150,9 @@ def _run(order: bytes, handles: list[int]) -> int:
     words, folder, environment = json.loads(order)
     os.setsid()
     forked.become(folder, environment, handles)
+    sys.stdin = os.fdopen(0, closefd=False, encoding="utf-8")
+    sys.stdout = os.fdopen(1, "w", closefd=False, encoding="utf-8")
+    sys.stderr = os.fdopen(2, "w", 1, closefd=False, encoding="utf-8", errors="backslashreplace")
     named = [part for part in environment.get("PYTHONPATH", "").split(os.pathsep) if part]
     sys.path[:] = [str(Path(words[0]).parent), *named, *(part for part in sys.path[1:] if part not in named)]
     sys.argv = words
@@ -120,8 +160,13 @@ def _run(order: bytes, handles: list[int]) -> int:
         runpy.run_path(words[0], run_name="__main__")
     except SystemExit as ended:
         return int(ended.code or 0)
+    except BaseException as error:  # noqa: BLE001 - what a watched program raises ends it, as it ends the interpreter
+        sys.excepthook(type(error), error, error.__traceback__)
+        return 1
+    finally:
+        sys.stdout.flush()
     return 0
 
 
 if __name__ == "__main__":
-    _serve(sys.argv[1], socket.socket(fileno=int(sys.argv[2])))
+    _serve(sys.argv[1], socket.socket(fileno=int(sys.argv[2])), os.open(sys.argv[3], os.O_RDONLY | os.O_NONBLOCK))

@@ -186,8 +186,7 @@ def test_an_interpreter_that_tells_no_columns_gives_the_same_findings(tracer):
 
 
 def test_an_error_that_ends_a_thread_is_reported(tracer):
-    tracer.write(
-        """\
+    source = """\
         import threading
         import torch
 
@@ -201,10 +200,9 @@ def test_an_error_that_ends_a_thread_is_reported(tracer):
         thread.start()
         thread.join()
         """
-    )
-    done = tracer.command("--output-format", "concise", "program.py")
-    assert done.returncode == 0
-    assert "program.py:7:5: error[IPL201]" in done.stderr
+    done = tracer.warm(source, "--output-format", "concise")
+    assert done.status == 0
+    assert "program.py:7:5: error[IPL201]" in done.err
 
 
 def test_comments_and_selection_suppress_what_a_run_found(tracer):

@@ -60,13 +60,11 @@ CHAINED = """\
     ],
 )
 def test_the_last_line_says_whether_a_backward_ran(tracer, source, said):
-    tracer.write(source)
-    assert tracer.command("program.py").stderr.splitlines()[-1].endswith(f", {said}")
+    assert tracer.warm(source).err.splitlines()[-1].endswith(f", {said}")
 
 
 def test_an_error_of_compiled_code_is_not_called_nothing(tracer):
-    tracer.write(COMPILED)
-    last = tracer.command("program.py").stderr.splitlines()[-1]
+    last = tracer.warm(COMPILED).err.splitlines()[-1]
     assert "did not see the write of the error above" in last
     assert "`inplace-lint explain` reads the traceback" in last
 

@@ -195,7 +195,7 @@ def test_severities_count_for_the_exit_status_as_in_a_check(lint, folder, reposi
 @posix
 def test_an_interrupted_run_leaves_what_is_done_and_goes_on_there(lint, folder, repositories):
     big = "import torch\n" + "".join(
-        f"def f{at}(x):\n    x = x.exp()\n    x += {at}\n    return x\n" for at in range(120)
+        f"def f{at}(x):\n    x = x.exp()\n    x += {at}\n    return x\n" for at in range(60)
     )
     for number in range(6):
         (folder / "repos" / f"big{number}").mkdir()

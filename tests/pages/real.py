@@ -1,8 +1,9 @@
 """
 Programs run on the real framework, in a child process that outlives them.
 
-Importing a framework takes seconds, so one child runs many programs; it is started again after a program that kills it
-or takes too long. What a program prints is dropped, what it raises comes back.
+Importing a framework takes seconds, so a child is forked from a process that has done so, and runs many programs; it
+is started again after a program that kills it or takes too long. What a program prints is dropped, what it raises comes
+back.
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+
+from tests.live import imported
+from tests.once import once
 
 _CHILD = Path(__file__).with_name("real_child.py")
 _SECONDS = 120
@@ -40,7 +44,6 @@ class Real:
     def __init__(self, framework: str) -> None:
         self.framework = framework
         self._child: subprocess.Popen[str] | None = None
-        self._version = ""
 
     def run(self, program: Path) -> Outcome:
         """Run a program to its end."""
@@ -58,11 +61,7 @@ class Real:
 
     def version(self) -> str:
         """Give the version of the framework that the children import."""
-        if not self._version:
-            command = [sys.executable, "-c", f"import {self.framework} as f; print(f.__version__)"]
-            printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-            self._version = printed.split()[-1].partition("+")[0]
-        return self._version
+        return _version(self.framework)
 
     def stop(self) -> None:
         """End the child, if there is one."""
@@ -72,9 +71,9 @@ class Real:
             self._child = None
 
     def _start(self) -> subprocess.Popen[str]:
-        environment = {**os.environ, "OMP_NUM_THREADS": "1", "GLOG_minloglevel": "3", "PYTHONWARNINGS": "ignore"}
+        environment = {**os.environ, "OMP_NUM_THREADS": "1", "GLOG_minloglevel": "3"}
         self._child = subprocess.Popen(
-            [sys.executable, str(_CHILD), self.framework],
+            [imported.python(self.framework), str(_CHILD), self.framework],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -82,3 +81,10 @@ class Real:
             env=environment,
         )
         return self._child
+
+
+@once
+def _version(framework: str) -> str:
+    command = [sys.executable, "-c", f"import {framework} as f; print(f.__version__)"]
+    printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return printed.split()[-1].partition("+")[0]

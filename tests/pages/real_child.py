@@ -10,6 +10,7 @@ import random
 import runpy
 import sys
 import traceback
+import warnings
 
 _BACKWARD = ("backward", "grad", "_engine_run_backward")
 
@@ -18,6 +19,7 @@ def main(framework: str) -> None:
     """Answer each path on standard input; the programs' own output goes to standard error."""
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
+    warnings.simplefilter("ignore")
     builtins.reveal = lambda value: value  # type: ignore[attr-defined]  # the analyzer tells what it knows there
     module = importlib.import_module(framework)
     for line in sys.stdin:

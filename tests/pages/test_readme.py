@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import sys
 from html import unescape
 from pathlib import Path
@@ -21,6 +20,7 @@ from generators import readme_picture, rule_table
 from inplace_lint.config.schema import KEYS
 from inplace_lint.rules import RULES
 from inplace_lint.rules.links import REPOSITORY
+from tests.cli import forked
 from tests.pages.examples import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -37,17 +37,22 @@ def test_it_shows_the_output_of_the_tool_for_both_frameworks() -> None:
 
 @pytest.mark.parametrize(("program", "output"), SHOWN)
 def test_what_it_shows_is_what_the_tool_says(program: str, output: str) -> None:
-    command = [sys.executable, "-m", "inplace_lint", program, "--no-cache"]
-    environment = {**os.environ, "COLUMNS": "120"}
-    run = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True, env=environment)
-    assert run.returncode == 1
-    assert run.stdout == output
+    run = forked.run([program, "--no-cache"], ROOT, {**forked.usual_environment(), "COLUMNS": "120"})
+    assert (run.status, run.out) == (1, output)
+
+
+def said(picture: readme_picture.Picture) -> str:
+    """Return what the tool prints without colours, with the command before it; a drawn picture asks it by itself."""
+    environment = {**forked.usual_environment(), "COLUMNS": str(readme_picture.WIDTH)}
+    run = forked.run([*picture.words, "--no-cache", "--color", "never"], ROOT / picture.folder, environment)
+    assert run.status == 1
+    return f"$ {picture.title}\n{run.out}"
 
 
 @pytest.mark.parametrize("picture", readme_picture.PICTURES, ids=lambda picture: picture.path)
 def test_the_picture_of_the_terminal_shows_what_the_tool_says(picture: readme_picture.Picture) -> None:
     svg = (ROOT / picture.path).read_text(encoding="utf-8")
-    expected = readme_picture.said(picture, "never")
+    expected = said(picture)
     assert readme_picture.shown(svg) == "\n".join(line.rstrip() for line in expected.splitlines()) + "\n"
     assert "url(http" not in svg  # it loads nothing
     again = readme_picture.drawn(picture)
@@ -71,7 +76,7 @@ def test_the_page_with_the_picture_has_a_text_of_what_it_shows(picture: readme_p
     link = os.path.relpath(ROOT / picture.path, page.parent)
     described = re.search(rf"!\[([^\]]+)\]\({re.escape(link)}\)", page.read_text(encoding="utf-8"))
     assert described is not None
-    output = readme_picture.said(picture, "never").replace("`", "")
+    output = said(picture).replace("`", "")
     words = re.findall(r"IPL\d+|[\w.]+\([\w=]+\)|\w+ \W?= \w[\w.]*\b(?: \W \w[\w.]*\b)?|--\w+", described[1])
     assert len(words) >= 4
     assert [word for word in words if word not in output] == []
@@ -86,9 +91,8 @@ def test_the_first_steps_are_about_the_program_of_their_picture(page: str) -> No
     text = (ROOT / page).read_text(encoding="utf-8")
     program = (ROOT / "fixtures" / "gate.py").read_text(encoding="utf-8")
     assert f"```python\n{program}```" in text
-    command = [sys.executable, "-m", "inplace_lint", "gate.py", "--diff", "--no-cache"]
-    run = subprocess.run(command, cwd=ROOT / "fixtures", check=False, capture_output=True, text=True)
-    assert "```diff\n" + re.sub(r"^ $", "", run.stdout, flags=re.MULTILINE) + "```" in text
+    run = forked.run(["gate.py", "--diff", "--no-cache"], ROOT / "fixtures", forked.usual_environment())
+    assert "```diff\n" + re.sub(r"^ $", "", run.out, flags=re.MULTILINE) + "```" in text
 
 
 def test_the_table_of_rules_is_what_the_pages_say() -> None:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import sys
-
 import pytest
 import pytest_lsp
 from lsprotocol import types
 from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
 
+from inplace_lint import __main__
+from tests.live import imported
 from tests.server.editor import ENVIRONMENT, Editor
+
+MAIN = str(__main__.__file__)
 
 
 @pytest_lsp.fixture(
-    config=ClientServerConfig(server_command=[sys.executable, "-m", "inplace_lint", "server"], server_env=ENVIRONMENT)
+    config=ClientServerConfig(server_command=[imported.python("tool"), MAIN, "server"], server_env=ENVIRONMENT)
 )
 async def client(lsp_client: LanguageClient, tmp_path):
     (tmp_path / "pyproject.toml").write_text("")

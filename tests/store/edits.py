@@ -46,6 +46,11 @@ def files_of(folder: Path) -> list[Path]:
     return sorted(folder.rglob("*.py"))
 
 
+def contents(folder: Path) -> dict[Path, bytes]:
+    """Return what the files of a library hold: what a cold run finds depends on nothing else."""
+    return {path: path.read_bytes() for path in files_of(folder)}
+
+
 def edit(rng: random.Random, folder: Path) -> str:
     """Make one edit; return what was done. The edited file parses if it did before."""
     done = rng.choice(_EDITS)
