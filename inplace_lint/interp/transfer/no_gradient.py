@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from inplace_lint.core.assumption import Assumption
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import View
@@ -97,7 +99,15 @@ def mark(state: State, value: Value, *, exact: bool = True) -> None:
             state.set_trait(traits.NO_GRADIENT, item.id, True)
         for _, tensor in state.tensors_in(item):
             if tensor.rg is None and (tensor.dtype == "unknown" or not exact) and isinstance(tensor.why, Assumption):
-                state.set_trait(traits.NO_GRADIENT, SymId(tensor.why.of), True)
+                _has_none(state, SymId(tensor.why.of))
+
+
+def _has_none(state: State, number: SymId) -> None:
+    """Remember that an unknown value has no gradient, and neither has the tensor that it was taken for."""
+    state.set_trait(traits.NO_GRADIENT, number, True)
+    ref, tensor = state.ref(Sym(number)), state.tensor(Sym(number))
+    if ref is not None and tensor is not None and tensor.rg is None and not tensor.nodes:
+        state.put(ref, replace(tensor, rg=False, why=""))
 
 
 def _with_whole(call: Call) -> bool:
