@@ -12,7 +12,6 @@ import io
 import os
 import re
 import stat
-import sys
 import tempfile
 import tokenize
 from collections import deque
@@ -26,15 +25,13 @@ from inplace_lint.config.globs import excludes, spec_of
 from inplace_lint.config.settings import NAMES, is_there
 from inplace_lint.core.errors import InplaceLintError, UnreadableError
 from inplace_lint.core.remembered import remembered
+from inplace_lint.workspace.import_statements import derives
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
 Nested = Callable[[Path], Sequence[str]]
 _NEW_MODE = 0o666
-_BASES = re.compile(rb"^class \w+\(\s*([\w.]+)", re.MULTILINE)
-_IMPORTS = re.compile(rb"^from\s+\.*(\w*)[\w.]*\s+import\s+(\([^)]*\)|.*)", re.MULTILINE)
-_WORDS = re.compile(rb"\w+")
 MOST_BYTES = 2_000_000  # trees of a file take up to a thousand times its size in memory
 SKIPPED = frozenset(
     (  # noqa: SIM905 - sixty lines otherwise
@@ -292,15 +289,6 @@ def mentions(data: bytes, names: Sequence[str]) -> bool:
     What imports all names of another file may have them from there, and a class its base: `class Net(Base)`.
     """
     return any(name.encode() in data for name in names) or b"import *" in data or derives(data)
-
-
-def derives(data: bytes) -> bool:
-    """Check whether a class may derive from one that the file imports from another file of its project."""
-    bases = {base.partition(b".")[0] for base in _BASES.findall(data)}
-    if not bases:
-        return False
-    imported = (names for module, names in _IMPORTS.findall(data) if module.decode() not in sys.stdlib_module_names)
-    return any(not bases.isdisjoint(_WORDS.findall(names)) for names in imported)
 
 
 def _walk(search: _Search, folder: Path, layers: tuple[_Layer, ...]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from inplace_lint.workspace.files import derives
+from inplace_lint.workspace.import_statements import derives
 
 BASE = """\
 import torch
