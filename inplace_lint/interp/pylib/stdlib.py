@@ -201,12 +201,19 @@ def _new_tuple(_interp: Interpreter, _frame: Frame, state: State, arguments: Arg
 
 
 def _import_module(interp: Interpreter, frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
-    name = arguments.positional[0] if arguments.positional else NONE
-    if not isinstance(name, Const) or not isinstance(name.value, str) or name.value.startswith("."):
+    """Return a module of a known name, which is in the package of the file itself: `import_module(".x", __package__)`."""
+    name = arguments.positional[0] if arguments.positional else arguments.named("name")
+    text = name.value if isinstance(name, Const) and isinstance(name.value, str) else ""
+    module = text.lstrip(".")
+    level = len(text) - len(module)
+    within = arguments.exprs.get(1) or arguments.exprs.get("package")
+    is_own = isinstance(within, ir.Name) and within.id in {"__package__", "__name__"}
+    if not module or (level and not is_own):
         return [(state, state.symbols.sym((origins.IMPORT, arguments.positional)))]
-    path = interp.context.project.resolve(frame.module, name.value, 0)
-    known = path is not None and interp.context.project.module(path) is not None
-    return [(state, ModuleValue(path) if known and path is not None else Dotted(name.value))]
+    path = interp.context.project.resolve(frame.module, module, level)
+    if path is not None and interp.context.project.module(path) is not None:
+        return [(state, ModuleValue(path))]
+    return [(state, state.symbols.sym((origins.IMPORT, arguments.positional)) if level else Dotted(text))]
 
 
 def _cast(_interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
