@@ -201,7 +201,7 @@ def _new_tuple(_interp: Interpreter, _frame: Frame, state: State, arguments: Arg
 
 
 def _import_module(interp: Interpreter, frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
-    """Return a module of a known name, which is in the package of the file itself: `import_module(".x", __package__)`."""
+    """Return a module of a known name, by `import_module(".x", __package__)` one of the package of the file itself."""
     name = arguments.positional[0] if arguments.positional else arguments.named("name")
     text = name.value if isinstance(name, Const) and isinstance(name.value, str) else ""
     module = text.lstrip(".")
