@@ -106,13 +106,14 @@ def mark(state: State, value: Value, *, exact: bool = True) -> None:
 
 
 def _mark_labels(state: State, value: Value | None) -> None:
-    """Remember that what an entry point was given as the labels of a loss, or a view of it, has no gradient."""
+    """Remember that what an entry point was given as the labels of a loss, or a view of it, is a tensor for data."""
     for _, tensor in () if value is None else state.tensors_in(value):
         if tensor.rg is None and isinstance(tensor.why, Assumption):
             given = Sym(SymId(tensor.why.of))
             known = state.tensor(given)
             is_it = known is not None and known.storage == tensor.storage
             if is_it and unknown_history.is_parameter(state, unknown_history.owner(state, given)):
+                state.set_trait(traits.IS_TENSOR, given.id, True)
                 _has_none(state, given.id)
 
 
