@@ -216,6 +216,17 @@ def _import_module(interp: Interpreter, frame: Frame, state: State, arguments: A
     return [(state, state.symbols.sym((origins.IMPORT, arguments.positional)) if level else Dotted(text))]
 
 
+def _import_top(interp: Interpreter, frame: Frame, state: State, arguments: Arguments, at: int) -> Results:
+    """Return the module of `__import__("pkg.layers", fromlist=["Block"])`, or of one that is in no package."""
+    name = arguments.positional[0] if arguments.positional else NONE
+    names = arguments.positional[3] if len(arguments.positional) > 3 else arguments.named("fromlist")  # noqa: PLR2004
+    inner = names if isinstance(names, Tuple) else state.object(NONE if names is None else names)
+    is_asked = isinstance(inner, Tuple | ListObject) and bool(inner.items)
+    if is_asked or (isinstance(name, Const) and isinstance(name.value, str) and "." not in name.value):
+        return _import_module(interp, frame, state, Arguments((name,)), at)
+    return [(state, state.symbols.sym((origins.IMPORT, arguments.positional)))]
+
+
 def _cast(_interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
     """Return the value that `typing.cast` takes: it does nothing at run time."""
     value = arguments.positional[1] if len(arguments.positional) > 1 else arguments.named("val")
@@ -314,6 +325,7 @@ _HANDLERS: dict[str, Callable[[Interpreter, Frame, State, Arguments, int], Resul
     "collections.namedtuple": _named_tuple,
     _NEW_TUPLE: _new_tuple,
     "importlib.import_module": _import_module,
+    "builtins.__import__": _import_top,
     "importlib.util.find_spec": _find_spec,
     **dict.fromkeys((*(f"{module}.tqdm" for module in _BARS), "rich.progress.track"), _progress),
     "os.getenv": _environment,
