@@ -147,10 +147,15 @@ def _sources(state: State, loss: Sequence[Tensor], starts: Iterable[NodeId]) -> 
         return found
     opaque = {number for number, node in state.nodes.items() if node.fed is not None}
     for node in (state.nodes[number] for number in _below(state, starts, opaque)):
-        found |= node.doubts
+        found |= frozenset(doubt for doubt in node.doubts if not _is_known_to_have_none(state, doubt))
         if node.passes or node.leaves:
             return frozenset()
     return found
+
+
+def _is_known_to_have_none(state: State, doubt: str) -> bool:
+    """Check whether the value that an assumption is about was found to have no gradient later: an index, a label."""
+    return isinstance(doubt, Assumption) and state.has_trait(traits.NO_GRADIENT, SymId(doubt.of))
 
 
 def _shared(state: State, number: NodeId, save: Save | None, sources: frozenset[str]) -> frozenset[str]:

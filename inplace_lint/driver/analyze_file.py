@@ -36,6 +36,7 @@ from inplace_lint.rules import RULES
 from inplace_lint.rules.draft import NEW_TENSOR, Draft
 from inplace_lint.rules.help import cure
 from inplace_lint.rules.rule import Rule
+from inplace_lint.workspace import call_graph
 from inplace_lint.workspace.module import Module, stars_of
 from inplace_lint.workspace.module_store import Project, alone
 
@@ -202,13 +203,22 @@ def _through_stars(path: str, outlined: Outline, project: Project) -> frozenset[
     return frozenset(found)
 
 
+def _through_bases(path: str, outlined: Outline, project: Project) -> frozenset[str]:
+    """Return the packages that the files mention in which bases of the classes of a file are."""
+    main = project.module(path)
+    items = [] if main is None else [item for item in outlined.items if item.bases]
+    bases = (base for item in items if main is not None for base in call_graph.bases_of(project, main, item))
+    homes = (project.module(base.slice.path) for base in bases)
+    return frozenset(name for home in homes if home is not None and home.mentions for name in home.outline.mentions)
+
+
 def _frameworks(
     path: str, outlined: Outline, known: Mapping[str, facts.Facts], project: Project | None
 ) -> dict[str, facts.Facts]:
     """Return the facts of the frameworks that a file mentions or has from others, those that it imports first."""
     mentions = frozenset(outlined.mentions)
     if not mentions and project is not None:
-        mentions = _through_stars(path, outlined, project)
+        mentions = _through_stars(path, outlined, project) or _through_bases(path, outlined, project)
     mentioned = [name for name, entry in known.items() if not mentions.isdisjoint(entry.framework.packages)]
     first = [name for name in mentioned if _imported_first(outlined, known[name])]
     return {name: known[name] for name in sorted(mentioned, key=lambda name: name not in first)}

@@ -66,7 +66,7 @@ class TapeInterpreter:
     special_method = attributes.special
     get_item = subscripts.get
     items_of = iteration.items_of
-    turns = iteration.turns
+    turns = iteration.collected
     assign = assignment.assign
     make_function = statements.make_function
     make_class = statements.make_class

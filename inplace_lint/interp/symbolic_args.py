@@ -38,6 +38,7 @@ from inplace_lint.interp.options.coverage import Option
 from inplace_lint.interp.options.plainer_arguments import option
 from inplace_lint.interp.outcome import taken
 from inplace_lint.interp.pylib import dataclass_fields
+from inplace_lint.ir import abstract
 from inplace_lint.ir import nodes as ir
 
 _INIT = "__init__"
@@ -98,7 +99,7 @@ def _input(
     kind = _kind(interp, state, function, param)
     number = option(state, function.slice, function.qualname, param.name)
     promised = None if kind or default != NONE else _promised(interp, state, function, param)
-    shown = argument_classes.shown(interp, state, function, param).classes if default is None else ()
+    shown = _possible(interp, state, function, param) if default is None else ()
     cls = next((cls for given, cls in interp.context.coverage.choice.instances if given == number), None)
     argument = Sym(number, "input" if none_is_open else "")
     made = None if cls is None else _made(interp, state, function, cls, argument if cls in shown else None)
@@ -115,8 +116,28 @@ def _input(
         state.set_trait(traits.OF_TENSORS, value.id, True)
     derived = _meant(interp, state, function, promises.class_named(param.annotation))
     base = derived if isinstance(derived, ClassValue) else None
-    shown = shown if isinstance(value, Sym) else ()
+    shown = shown if isinstance(value, Sym) or param.annotation is not None else ()
     return interp.context.coverage.option(number, Option(param.name, value, kind, optional, promised, base, shown))
+
+
+def _possible(interp: Interpreter, state: State, function: ir.Function, param: ir.Param) -> tuple[ClassValue, ...]:
+    """
+    Return the classes of the program of which an argument may be.
+
+    Its uses show them, or its annotation names a module whose call is abstract: those of its file that derive from it.
+    """
+    base = _named(interp, state, function, param) if param.annotation is not None else None
+    framework = interp.context.is_module(base) if isinstance(base, ClassValue) else None
+    if framework is None or not isinstance(base, ClassValue):
+        return argument_classes.shown(interp, state, function, param).classes
+    call = interp.lookup(state, base, framework.calls)
+    if not isinstance(call, Closure) or not abstract.is_abstract(call.function.body, declared=call.abstract):
+        return ()
+    path = base.slice.path
+    names = interp.context.module(path).having(framework.calls)
+    found = (environment.module_variable(interp, state, path, name) for name in names)
+    known = (cls for cls in found if isinstance(cls, ClassValue) and cls is not base)
+    return tuple(cls for cls in known if base in interp.context.mro(cls))
 
 
 def _first(

@@ -80,8 +80,9 @@ class Framework(Struct, frozen=True):
     modules that only tests import.
     `indices` are arguments of ops that take whole numbers or flags, `bitwise` are ops all of whose operands are such,
     `equality` those that compare for equality, `moves` those that move a tensor to a device, with what says where
-    another tensor is, `excludes` those that give elements which are far below the others no
-    weight and no gradient. `alike` are arguments of ops that are all tensors or all numbers.
+    another tensor is, `labels` those that compare what is trained with what an argument says that it should be,
+    `excludes` those that give elements which are far below the others no weight and no gradient. `alike` are arguments
+    of ops that are all tensors or all numbers.
     `operators` maps the namespace in which operators that a program registers are called to the class that has the
     methods of such an operator, `registers` is the macro with which C++ sources register some.
     `parameters` are the attributes of a module whose class is not known that are taken for parameters, each with the
@@ -159,6 +160,7 @@ class Framework(Struct, frozen=True):
     bitwise: frozenset[str] = frozenset()
     equality: frozenset[str] = frozenset()
     moves: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict)
     excludes: frozenset[str] = frozenset()
     alike: frozenset[str] = frozenset()
     parameters: Mapping[str, str] = field(default_factory=dict)

@@ -127,8 +127,9 @@ def _effects(project: Project, target: Target) -> Effects:
         else:
             more = ((module.path, name) for name in module.users_by_method(item))
         own = replace(own, runs=own.runs.union(more))
-        # What a file changes that never names a framework is no tensor, unless a method of tensors changes it.
-        is_known = module.mentions or _names_methods(item)
+        # What a file changes that never names a framework is no tensor, unless a method of tensors changes it, or a
+        # class does whose base another file has.
+        is_known = module.mentions or _names_methods(item) or _derives(module, item)
         if item.kind == "statement" or not is_known:
             makes = own.makes and is_known  # `ACT = partial(nn.ReLU, inplace=True)` is run by who reads `ACT`
             own = replace(own.without_own_writes(), writes=makes, makes=makes)
@@ -147,6 +148,11 @@ def _put_by(project: Project, module: Module, item: Definition) -> Iterator[Targ
         yield module.path, item.name
     else:
         yield from (target for targets in _meaning(project, module, item).values() for target in targets)
+
+
+def _derives(module: Module, item: Definition) -> bool:
+    """Check whether a class has a base that its file imports."""
+    return any(module.imports(base.partition(".")[0]) for base in item.bases)
 
 
 def _names_methods(item: Definition) -> bool:

@@ -25,6 +25,7 @@ from inplace_lint.config.globs import excludes, spec_of
 from inplace_lint.config.settings import NAMES, is_there
 from inplace_lint.core.errors import InplaceLintError, UnreadableError
 from inplace_lint.core.remembered import remembered
+from inplace_lint.workspace.import_statements import derives
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -285,9 +286,9 @@ def mentions(data: bytes, names: Sequence[str]) -> bool:
     """
     Return whether any of the names occurs in the bytes: a check that saves parsing most files.
 
-    What imports all names of another file may have them from there.
+    What imports all names of another file may have them from there, and a class its base: `class Net(Base)`.
     """
-    return any(name.encode() in data for name in names) or b"import *" in data
+    return any(name.encode() in data for name in names) or b"import *" in data or derives(data)
 
 
 def _walk(search: _Search, folder: Path, layers: tuple[_Layer, ...]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -20,6 +21,7 @@ _IMPORT = re.compile(
 )
 _COMMENT = re.compile(rb"#[^\n]*")
 _NAME = re.compile(r"\w+|\*")
+_BASES = re.compile(rb"^class \w+\(\s*(\w+)", re.MULTILINE)
 _BY_NAME = re.compile(rb"\b(?:import_module|__import__)\(")
 ALL = "*"
 
@@ -165,3 +167,13 @@ class Imports:
             target = self._look_up.resolve(path, ".".join(words[:end]), 0)
             if target is not None:
                 yield target
+
+
+def derives(data: bytes) -> bool:
+    """Check whether a class may derive from one that the file imports from another file of its project."""
+    bases = {base.decode() for base in _BASES.findall(data)}
+    return bool(bases) and any(
+        (one.level > 0 or one.module.partition(".")[0] not in sys.stdlib_module_names)
+        and not bases.isdisjoint(one.names or ())
+        for one in statements(data)
+    )

@@ -30,6 +30,7 @@ from inplace_lint.interp.frame import Frame, text_of
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Flow, Outcome, Outcomes, Raised, Results
 from inplace_lint.interp.pylib import type_tests
+from inplace_lint.ir import abstract
 from inplace_lint.ir import nodes as ir
 from inplace_lint.ir.walk import walk
 
@@ -234,31 +235,11 @@ def is_left_open(interp: Interpreter, closure: Closure) -> bool:
     It does nothing but raise `NotImplementedError`, or nothing at all under `abstractmethod`. The statements of a
     program know the class of each object: there it raises, if that is handled.
     """
-    if not _is_abstract(closure):
+    if not abstract.is_abstract(closure.function.body, declared=closure.abstract):
         return False
-    return interp.context.coverage.root is not None or all(name != _OPEN for _, name in interp.fuel.lacks)
+    return interp.context.coverage.root is not None or all(name != abstract.OPEN for _, name in interp.fuel.lacks)
 
 
-def _is_abstract(closure: Closure) -> bool:
-    body = closure.function.body
-    if closure.abstract and all(_does_nothing(node) for node in body):
-        return True
-    last = body[-1]
-    if len(body) > _WITH_DOCSTRING or not isinstance(last, ir.Raise) or last.value is None:
-        return False
-    error = last.value.func if isinstance(last.value, ir.Call) else last.value
-    return isinstance(error, ir.Name) and error.id == _OPEN
-
-
-def _does_nothing(node: ir.Stmt) -> bool:
-    """Say whether a statement is `pass`, a docstring or another constant."""
-    return (isinstance(node, ir.Jump) and node.kind == "pass") or (
-        isinstance(node, ir.ExprStmt) and isinstance(node.value, ir.Const)
-    )
-
-
-_OPEN = "NotImplementedError"
-_WITH_DOCSTRING = 2
 _PAIR = 2
 
 
@@ -324,7 +305,7 @@ def refuses(body: Sequence[ir.Stmt]) -> bool:
         return False
     error = body[-1].value
     name = error.func if isinstance(error, ir.Call) else error
-    return isinstance(name, ir.Name) and name.id != _OPEN
+    return isinstance(name, ir.Name) and name.id != abstract.OPEN
 
 
 def handles(node: ir.Try, errors: frozenset[str]) -> bool:

@@ -108,6 +108,32 @@ def turns(
     return Items(unknown, exact=loops, asked=found.asked)
 
 
+def collected(
+    interp: Interpreter, frame: Frame, state: State, value: Value, expr: ir.Expr | None, at: int, *, loops: bool = True
+) -> Items:
+    """
+    Return the items of `turns` for what goes through them by itself, such as a comprehension, or `enumerate`.
+
+    An object of the program is asked for all of them before the first is used, if it computes nothing for that.
+    IMPRECISE: it is followed on its first outcome.
+    """
+    found = turns(interp, frame, state, value, expr, at, loops=loops)
+    if found.asked is None:
+        return found
+    path, items, exact = state.fork(), list[Value](), False
+    for turn in range(len(found.items)):
+        outcomes = asked(interp, frame, path, found, turn, at)
+        if not outcomes:
+            exact = True
+            break
+        path = outcomes[0][0]
+        items.append(outcomes[0][1])
+    if len(path.nodes) > len(state.nodes) or not path.leaves_tensors_of(state):
+        return replace(found, asked=None)
+    state.become(path)
+    return Items(tuple(items), exact)
+
+
 def asked(
     interp: Interpreter, frame: Frame, state: State, found: Items, turn: int, at: int
 ) -> list[tuple[State, Value]]:

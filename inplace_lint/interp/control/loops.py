@@ -17,7 +17,7 @@ def run_for(interp: Interpreter, frame: Frame, state: State, node: ir.For) -> Ou
     outcomes: Outcomes = []
     began, lazy = state.clock, generators.runs_between(node.iter)
     for after, iterable in interp.evaluate(frame, state, node.iter):
-        items = interp.turns(frame, after, iterable, node.iter, node.at)
+        items = iteration.turns(interp, frame, after, iterable, node.iter, node.at)
         ended: list[State] = []
         skipped = after.fork() if not items.exact and not items.items else None
         going = [after]

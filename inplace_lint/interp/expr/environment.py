@@ -27,7 +27,8 @@ from inplace_lint.interp.pylib import constant_folding
 from inplace_lint.ir.nodes import ImportFrom, ImportName
 from inplace_lint.workspace.import_resolver import STUB
 
-_BUILTINS = {name: Builtin(name) for name in dir(builtins) if not name.startswith("__")}
+_BUILTINS: dict[str, Value] = {name: Builtin(name) for name in dir(builtins) if not name.startswith("__")}
+_BUILTINS["__import__"] = Dotted("builtins.__import__")
 
 
 def read(interp: Interpreter, frame: Frame, state: State, name: str) -> Value:

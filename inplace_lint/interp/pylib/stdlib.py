@@ -201,12 +201,30 @@ def _new_tuple(_interp: Interpreter, _frame: Frame, state: State, arguments: Arg
 
 
 def _import_module(interp: Interpreter, frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
-    name = arguments.positional[0] if arguments.positional else NONE
-    if not isinstance(name, Const) or not isinstance(name.value, str) or name.value.startswith("."):
+    """Return a module of a known name, by `import_module(".x", __package__)` one of the package of the file itself."""
+    name = arguments.positional[0] if arguments.positional else arguments.named("name")
+    text = name.value if isinstance(name, Const) and isinstance(name.value, str) else ""
+    module = text.lstrip(".")
+    level = len(text) - len(module)
+    within = arguments.exprs.get(1) or arguments.exprs.get("package")
+    is_own = isinstance(within, ir.Name) and within.id in {"__package__", "__name__"}
+    if not module or (level and not is_own):
         return [(state, state.symbols.sym((origins.IMPORT, arguments.positional)))]
-    path = interp.context.project.resolve(frame.module, name.value, 0)
-    known = path is not None and interp.context.project.module(path) is not None
-    return [(state, ModuleValue(path) if known and path is not None else Dotted(name.value))]
+    path = interp.context.project.resolve(frame.module, module, level)
+    if path is not None and interp.context.project.module(path) is not None:
+        return [(state, ModuleValue(path))]
+    return [(state, state.symbols.sym((origins.IMPORT, arguments.positional)) if level else Dotted(text))]
+
+
+def _import_top(interp: Interpreter, frame: Frame, state: State, arguments: Arguments, at: int) -> Results:
+    """Return the module of `__import__("pkg.layers", fromlist=["Block"])`, or of one that is in no package."""
+    name = arguments.positional[0] if arguments.positional else NONE
+    names = arguments.positional[3] if len(arguments.positional) > 3 else arguments.named("fromlist")  # noqa: PLR2004
+    inner = names if isinstance(names, Tuple) else state.object(NONE if names is None else names)
+    is_asked = isinstance(inner, Tuple | ListObject) and bool(inner.items)
+    if is_asked or (isinstance(name, Const) and isinstance(name.value, str) and "." not in name.value):
+        return _import_module(interp, frame, state, Arguments((name,)), at)
+    return [(state, state.symbols.sym((origins.IMPORT, arguments.positional)))]
 
 
 def _cast(_interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
@@ -307,6 +325,7 @@ _HANDLERS: dict[str, Callable[[Interpreter, Frame, State, Arguments, int], Resul
     "collections.namedtuple": _named_tuple,
     _NEW_TUPLE: _new_tuple,
     "importlib.import_module": _import_module,
+    "builtins.__import__": _import_top,
     "importlib.util.find_spec": _find_spec,
     **dict.fromkeys((*(f"{module}.tqdm" for module in _BARS), "rich.progress.track"), _progress),
     "os.getenv": _environment,

@@ -5,6 +5,7 @@ Evidence that a tensor has no gradient, as whole numbers, flags and tables have 
     x.index_select(0, row)      # an index: neither it nor the tensor that it is a part of can require grad
     x.split(width, 0)           # a size, as axes are
     tokens != pad_id            # floating numbers are hardly compared like this
+    F.cross_entropy(x, labels)  # what is trained is compared with them
     table.to(x.device)          # no layer made it: it would be where `x` is
 """
 
@@ -12,8 +13,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from inplace_lint.core.assumption import Assumption
-from inplace_lint.domain import origins, traits
+from inplace_lint.domain import origins, traits, unknown_history
 from inplace_lint.domain.heap import View
 from inplace_lint.domain.values import Const, Sym, SymId, Three, Tuple, Value
 from inplace_lint.knowledge.guard import atoms, holds
@@ -38,6 +41,8 @@ def note(call: Call) -> None:
         names = binding.given & framework.indices
     for name in names:
         mark(call.state, binding.values[name])
+    if op in framework.labels:
+        _mark_labels(call.state, binding.values.get(framework.labels[op]))
     if op in framework.moves and _is_moved(call, framework.moves[op]):
         mark(call.state, binding.values["self"], exact=False)
 
@@ -97,7 +102,27 @@ def mark(state: State, value: Value, *, exact: bool = True) -> None:
             state.set_trait(traits.NO_GRADIENT, item.id, True)
         for _, tensor in state.tensors_in(item):
             if tensor.rg is None and (tensor.dtype == "unknown" or not exact) and isinstance(tensor.why, Assumption):
-                state.set_trait(traits.NO_GRADIENT, SymId(tensor.why.of), True)
+                _has_none(state, SymId(tensor.why.of))
+
+
+def _mark_labels(state: State, value: Value | None) -> None:
+    """Remember that what an entry point was given as the labels of a loss, or a view of it, is a tensor for data."""
+    for _, tensor in () if value is None else state.tensors_in(value):
+        if tensor.rg is None and isinstance(tensor.why, Assumption):
+            given = Sym(SymId(tensor.why.of))
+            known = state.tensor(given)
+            is_it = known is not None and known.storage == tensor.storage
+            if is_it and unknown_history.is_parameter(state, unknown_history.owner(state, given)):
+                state.set_trait(traits.IS_TENSOR, given.id, True)
+                _has_none(state, given.id)
+
+
+def _has_none(state: State, number: SymId) -> None:
+    """Remember that an unknown value has no gradient, and neither has the tensor that it was taken for."""
+    state.set_trait(traits.NO_GRADIENT, number, True)
+    ref, tensor = state.ref(Sym(number)), state.tensor(Sym(number))
+    if ref is not None and tensor is not None and tensor.rg is None and not tensor.nodes:
+        state.put(ref, replace(tensor, rg=False, why=""))
 
 
 def _with_whole(call: Call) -> bool:

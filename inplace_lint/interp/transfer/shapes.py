@@ -180,7 +180,7 @@ def axes_of(state: State, ref: Ref, known: tuple[Size, ...], tensor: Tensor, *, 
 
 def of_fact(binding: Binding, fact: ShapeFact | None) -> tuple[Size, ...] | None:
     """Return the sizes of a new tensor; None where even their number is unknown."""
-    if fact is None or (fact.rule is ShapeRule.AXES and fact.args == (0,) and _is_told_more(binding)):
+    if fact is None or (fact.rule is ShapeRule.AXES and fact.args == (0,) and _is_told_more(binding, fact)):
         return None
     axes = shape_rules.axes_of(fact, CallOperands(binding))
     return None if axes is None else tuple([axis.size for axis in axes])
@@ -269,8 +269,14 @@ _REFUSED: dict[ShapeRule, Callable[[CallOperands, Sequence[str]], bool]] = {
 }
 
 
-def _is_told_more(binding: Binding) -> bool:
-    """Check whether a call that by itself gives one number is told more by others than tensors: `reduction="none"`."""
+def _is_told_more(binding: Binding, fact: ShapeFact) -> bool:
+    """
+    Check whether a call that by itself gives one number is told more by others than tensors: `reduction="none"`.
+
+    A guard that the fact has says which of it matters: `label_smoothing=0.1` does not.
+    """
+    if any(one.shape is fact and one.condition is not None for one in binding.op.returns):
+        return False
     if binding.instance is None:
         return any(not binding.tensors(name) for name in binding.given)
     chosen = binding.instance.attrs
