@@ -217,7 +217,7 @@ class Lost(Struct, frozen=True):
 
     `read` is the first use of the new value; None when backward starts from it. `beside`: the write went through a
     detached view, which shares the memory and has no part in the history. `of_slope`: the gradient that is lost is that
-    of a gradient, which was made for it.
+    of a gradient, which was made for it. `starves`: that of parameters of an optimizer, which get none otherwise.
     """
 
     framework: str
@@ -226,6 +226,7 @@ class Lost(Struct, frozen=True):
     assumptions: frozenset[str]
     beside: bool = False
     of_slope: bool = False
+    starves: bool = False
 
 
 class Escaped(Struct, frozen=True):

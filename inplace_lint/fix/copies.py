@@ -98,25 +98,29 @@ def at_saves(case: Case) -> Plan | None:
     """
     if case.hides:
         return None
-    edits: list[Edit] = []
+    edits, calls = list[Edit](), set[int]()
     for save in case.saves:
         found = list(_at_save(case, save))
         if not found:
             return None
         edits.extend(found)
+        calls.update(edit.span.line for edit in found if save.built)
     if not edits or len({edit.span.path for edit in edits}) > 1:
         return None
     message = f"keep a copy for backward: `{copying(case)}` where it is saved"
     if len({save.site.place for save in case.saves}) > 1:
         message = f"keep copies for backward: `{copying(case)}` at each place where it is saved"
+    if calls:  # where the container is called, not where its part was made
+        message = f"keep copies for backward: `{copying(case)}` where it is saved, of a container in line {min(calls)}"
     certain = edits[0].span.path == case.span.path and not any(map(takes_for_tensor, case.draft.assumptions))
     return Plan(tuple(edits), message, exact=True, certain=certain)
 
 
 def _at_save(case: Case, save: Touch) -> Iterator[Edit]:
-    if save.built:
+    site = save.site.caller if save.built else save.site  # a part of a container keeps what the container is given
+    if site is None or (save.built and save.part.startswith("out")):
         return
-    syntax, node = node_at(case, save.site.place)
+    syntax, node = node_at(case, site.place)
     kept: list[cst.BaseExpression] = []
     if save.part.startswith("out"):
         is_one = isinstance(node, cst.Call | cst.BinaryOperation) and _gives_one(syntax, node)

@@ -65,7 +65,9 @@ def _callers(site: Site) -> Iterator[Site]:
 
 def _of_parameter(case: Case) -> Fix | None:
     """Let backward keep a copy of what a layer writes in its forward; otherwise name the lines to move."""
-    saved = copies.at_saves(case) if case.draft.write.module else None
+    site = case.draft.write.site
+    beside = site.caller is not None and {save.site.place.slice for save in case.saves} == {site.place.slice}
+    saved = copies.at_saves(case) if case.draft.write.module or beside else None
     return order.proposed(case) if saved is None else fix_of(saved, safe=True)
 
 

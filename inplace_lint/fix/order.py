@@ -159,6 +159,9 @@ def _is_plain(case: Case, update: _Step, run: _Step) -> bool:
 def _of_write(case: Case, update: _Step, run: _Step, forward: _Step | None) -> Fix | None:
     """Name the lines to move: those of the write alone, if what is between it and the backward is about others."""
     first, last, below = update.span.line, update.span.end_line, run.span.end_line
+    if forward is not None and forward.span == update.span:  # the forward itself writes
+        text = f"write after the backward in line {run.span.line}, not within the forward in line {first}"
+        return Fix(Applicability.DISPLAY, text, ())
     if last - first >= _LONGEST - 1 or _words(case, first, last) & _words(case, last + 1, run.span.line - 1):
         if forward is None:
             return None

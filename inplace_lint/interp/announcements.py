@@ -92,7 +92,7 @@ class Listeners(Struct, frozen=True):
     * `accumulate(state, framework, tensors, site, retain)`: it is about to add to the gradients of all leaves, and to
       free what it runs unless that is retained.
     * `step(frame, state, optimizer, site)`: an optimizer of which nothing is known is about to update parameters.
-    * `change_gradients(frame, state, framework, write, owners, how)`: the gradients of these parameters are written
+    * `change_gradients(interp, frame, state, write, owners, how)`: the gradients of these parameters are written
       in place: set to zero (`GRADIENT`), or added to by backward (`SUM`). `write` is the call.
     """
 
@@ -125,7 +125,7 @@ class Listeners(Struct, frozen=True):
     differentiate: Callable[[State, str, Sequence[Tensor]], None]
     accumulate: Callable[[State, str, Sequence[Tensor], Site | None, bool], None]
     step: Callable[[Frame, State, Sym, Site], None]
-    change_gradients: Callable[[Frame, State, str, Touch, Sequence[Ref], Keeping], None]
+    change_gradients: Callable[[Interpreter, Frame, State, Touch, Sequence[Ref], Keeping], None]
 
 
 def to_all(*listeners: Callable[Given, None]) -> Callable[Given, None]:

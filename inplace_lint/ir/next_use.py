@@ -104,6 +104,8 @@ def _first(body: Sequence[ir.Stmt], name: str) -> Use:
     for statement in body:
         if isinstance(statement, ir.Assign) and any(_is_name(target, name) for target in statement.targets):
             return Use.READ if _names(statement.value, name) else Use.SET
+        if isinstance(statement, ir.For) and _names(statement.target, name):
+            return Use.READ if _names(statement.iter, name) else Use.SET
         if _names(statement, name):
             return Use.READ
         if any(isinstance(node, ir.Jump) for node in walk(statement)):
@@ -126,7 +128,14 @@ def _blocks(statement: ir.Stmt) -> Iterator[Sequence[ir.Stmt]]:
 
 
 def _names(node: object, name: str) -> bool:
-    return any(isinstance(part, ir.Name) and part.id == name for part in walk(node))
+    """Check whether a variable is named, apart from comprehensions that have one of their own with this name."""
+    own = [
+        part
+        for part in walk(node)
+        if isinstance(part, ir.Comprehension) and any(_reads(clause.target, name) for clause in part.clauses)
+    ]
+    apart = sum(_reads(part, name) - _reads(part.clauses[0].iter, name) for part in own)
+    return _reads(node, name) > apart
 
 
 def _has_node(node: object, at: int) -> bool:

@@ -25,6 +25,7 @@ from inplace_lint.ir import nodes as ir
 
 if TYPE_CHECKING:
     from inplace_lint.interp.frame import Frame
+    from inplace_lint.interp.interpreter import Interpreter
     from inplace_lint.interp.transfer.op_call import Call
 
 
@@ -48,16 +49,17 @@ def load_state(state: State, framework: str, read: Touch, pairs: Sequence[tuple[
 
 
 def change_gradients(
-    frame: Frame, state: State, framework: str, write: Touch, owners: Sequence[Ref], how: Keeping
+    interp: Interpreter, frame: Frame, state: State, write: Touch, owners: Sequence[Ref], how: Keeping
 ) -> None:
     """Report gradients that were stored in a container and are now written in place."""
+    framework = interp.context.default().framework.name
     for ref in owners:
         tensor = state.tensor(ref)
         for grad in () if tensor is None or tensor.grad is None else _with_aliases(state, tensor.grad):
             if how is Keeping.SUM:
                 state.set_trait(traits.ADDED_TO, grad.id, traits.Added(state.clock, write))
-            kept = _kept(frame, state, write, grad)
-            if kept is not None or (how is Keeping.GRADIENT and _is_read(frame, state, write, grad)):
+            kept = _kept(interp, frame, state, write, grad)
+            if kept is not None or (how is Keeping.GRADIENT and _is_read(interp, frame, state, write, grad)):
                 state.report(Snapshot(framework, how, write, kept, None, state.assumptions))
                 return
 
@@ -74,35 +76,35 @@ def write(call: Call, part: str, ref: Ref, tensor: Tensor) -> None:
     if not isinstance(expr, ir.Attr) or expr.name != "grad" or call.name not in call.facts.framework.zeroes:
         return
     touch = call.touch(part, expr, tensor)
-    kept = _kept(call.frame, call.state, touch, ref)
+    kept = _kept(call.interp, call.frame, call.state, touch, ref)
     if kept is not None:
         assumptions = call.state.assumptions | call.doubt | tensor.doubt
         call.state.report(Snapshot(call.facts.framework.name, Keeping.GRADIENT, touch, kept, None, assumptions))
 
 
-def _kept(frame: Frame, state: State, write: Touch, grad: Ref) -> Place | None:
+def _kept(interp: Interpreter, frame: Frame, state: State, write: Touch, grad: Ref) -> Place | None:
     """Return where a gradient was stored, or put into a list that this function reads after the write."""
     lasting, kept = state.trait(traits.KEPT_FOR_LATER, grad.id), state.trait(traits.KEPT, grad.id)
     tensor = state.tensor(grad)
-    if lasting is not None or kept is None or tensor is None or frame.closure is None:
+    if lasting is not None or kept is None or tensor is None:
         return None if lasting is None else lasting.place
     if any(before.clock > kept.clock for before in state.storages[tensor.storage].writes):
         return None  # it was reported, or written for the list
-    held = _read_later(frame, state, write, lambda value: _holds(state, value, grad))
+    held = _read_later(interp, frame, state, write, lambda value: _holds(state, value, grad))
     return kept.place if held else None
 
 
-def _is_read(frame: Frame, state: State, write: Touch, grad: Ref) -> bool:
+def _is_read(interp: Interpreter, frame: Frame, state: State, write: Touch, grad: Ref) -> bool:
     """Check whether a variable is a gradient, and this function reads it after the write."""
-    return _read_later(frame, state, write, lambda value: value == grad)
+    return _read_later(interp, frame, state, write, lambda value: value == grad)
 
 
-def _read_later(frame: Frame, state: State, write: Touch, asked: Callable[[Value], bool]) -> bool:
+def _read_later(interp: Interpreter, frame: Frame, state: State, write: Touch, asked: Callable[[Value], bool]) -> bool:
     """Check whether this function reads a variable with such a value after the write."""
     scope, at = state.heap[frame.env.id], write.site.place.at
-    if frame.closure is None or write.site.place.slice != frame.slice or not isinstance(scope, Names):
+    if write.site.place.slice != frame.slice or not isinstance(scope, Names):
         return False
-    body = frame.closure.function.body
+    body = interp.context.body(frame)
     return any(
         asked(value) and next_use.after(body, at, name) is next_use.Use.READ for name, value in scope.values.items()
     )

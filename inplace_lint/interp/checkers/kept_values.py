@@ -276,7 +276,7 @@ def write(call: Call, part: str, ref: Ref, tensor: Tensor) -> None:
         if same is not None:
             _report(call, Keeping.AVERAGE, touch, None, tensor, assumed=same)
         elif tensor.view in BESIDE:
-            _check_average(call, touch, ref, tensor)
+            _check_average(call, part, touch, ref, tensor)
     elif touch.flag is not None or call.frame.variables(expr):
         _check_detached(call, touch, ref, tensor)
         assumed = items.belongs_if(call, part, expr, ref, tensor)
@@ -308,12 +308,12 @@ def _check_detached(call: Call, touch: Touch, ref: Ref, tensor: Tensor) -> None:
             return
 
 
-def _check_average(call: Call, touch: Touch, ref: Ref, tensor: Tensor) -> None:
-    """Report the average of a stored alias with the memory that it shares."""
+def _check_average(call: Call, part: str, touch: Touch, ref: Ref, tensor: Tensor) -> None:
+    """Report the average of a stored alias with the memory that it shares, in another argument."""
     kept = call.state.trait(traits.KEPT, ref.id)
     if kept is None:
         return
-    for name in call.binding.given:
+    for name in call.binding.given - {part}:
         for other, source in call.binding.tensors(name):
             if other != ref and source.storage == tensor.storage and (source.view in BESIDE or source.param):
                 _report(call, Keeping.AVERAGE, touch, kept.place, tensor)

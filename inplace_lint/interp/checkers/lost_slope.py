@@ -1,5 +1,5 @@
 """
-Reports gradients that were made to be differentiated, and were written where no history is kept.
+Reports what was computed to be differentiated, and was written where no history is kept.
 
     grads = torch.autograd.grad(loss, weights, create_graph=True)
     for w, g in zip(weights, grads):
@@ -8,6 +8,12 @@ Reports gradients that were made to be differentiated, and were written where no
     loss_of(weights).backward()
 
 Where a backward runs through the gradient in any other way, `create_graph` had its purpose.
+
+    opt = SGD([*maker.parameters(), *net.parameters()])
+    for x, y in data:
+        net.weight.data.copy_(maker(x))         # `maker` never gets a gradient
+        loss_of(net(x), y).backward()
+        opt.step()
 """
 
 from __future__ import annotations
@@ -20,18 +26,19 @@ from inplace_lint.domain.heap import BESIDE, Tensor
 from inplace_lint.interp.intrinsics import opaque_modules
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from inplace_lint.core.event import Touch
     from inplace_lint.domain.state import State
-    from inplace_lint.domain.values import Ref, Value
+    from inplace_lint.domain.values import NodeId, Ref, Value
     from inplace_lint.interp.interpreter import Interpreter
     from inplace_lint.interp.transfer.op_call import Call
 
 
 def write(call: Call, part: str, ref: Ref, tensor: Tensor) -> None:
     """Remember the leaves that are written with such a gradient by a write that is not recorded."""
-    if tensor.view not in BESIDE and call.state.modes.grad is not False:
+    is_recorded = call.state.modes.grad is not False and call.binding.op.history != "keep_old"
+    if tensor.view not in BESIDE and is_recorded:
         return
     values = [one for name in call.binding.given - {part} for _, one in call.binding.tensors(name)]
     touch = call.touch(part, call.binding.exprs.get(part), tensor)
@@ -55,11 +62,12 @@ def _lose(
 ) -> None:
     """Remember that leaves with the memory of a tensor get values, if those are made of a differentiable gradient."""
     starts = [node for one in values if one.rg is not False for node in tape.nodes_of(state, one)]
-    found = {
-        node
-        for node in tape.reachable(state, starts)
-        if any(form.act == "grad" for form in interp.context.forms(state.nodes[node].op))
-    }
+    made = tape.reachable(state, starts)
+    if made and _starves(state, touch, tensor, made):
+        framework = interp.context.default().framework.name
+        state.report(Lost(framework, touch, None, state.assumptions | doubt | tensor.doubt, starves=True))
+        return
+    found = {node for node in made if any(form.act == "grad" for form in interp.context.forms(state.nodes[node].op))}
     if not found or not found.isdisjoint(state.freed):
         return
     slope = traits.Slope(touch, state.assumptions | doubt | tensor.doubt, tuple(sorted(found)))
@@ -69,6 +77,19 @@ def _lose(
     weight = opaque_modules.weight_behind(state, tensor.storage)
     if weight is not None:
         state.set_trait(traits.SLOPE, weight.id, slope)
+
+
+def _starves(state: State, touch: Touch, tensor: Tensor, made: Iterable[NodeId]) -> bool:
+    """Check whether a parameter gets, for the second time, what others make that an optimizer has and no backward."""
+    leaves = {leaf for node in made for leaf in state.nodes[node].leaves if state.has_trait(traits.OPTIMIZED, leaf)}
+    trained = {leaf for leaf, _ in state.all_traits(traits.HAS_GRADIENT)} if leaves else leaves
+    if not trained or not trained.isdisjoint(leaves):
+        return False
+    heap = state.heap.items()
+    same = {number: one for number, one in heap if type(one) is Tensor and one.storage == tensor.storage}
+    writes = state.storages[tensor.storage].writes
+    is_again = not trained.isdisjoint(same) or any(write.touch.site == touch.site for write in writes)
+    return is_again and any(one.param for one in same.values()) and leaves.isdisjoint(same)
 
 
 def differentiate(state: State, framework: str, tensors: Sequence[Tensor]) -> None:

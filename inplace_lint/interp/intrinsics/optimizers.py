@@ -279,8 +279,7 @@ def announce_change(act: IntrinsicCall, owners: list[Ref], how: Keeping) -> None
     """Announce that the gradients of parameters are written in place."""
     symbol = text_of(act.arguments.exprs.get(0))
     touch = Touch(act.form.name, act.frame.site(act.at), symbol=symbol, dropped=True)
-    framework = act.interp.context.default().framework.name
-    act.interp.listeners.change_gradients(act.frame, act.state, framework, touch, owners, how)
+    act.interp.listeners.change_gradients(act.interp, act.frame, act.state, touch, owners, how)
 
 
 def forget(state: State, refs: Iterable[Ref], *, drops: bool = True) -> None:

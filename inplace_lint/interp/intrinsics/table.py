@@ -143,6 +143,8 @@ def set_tensor_attribute(
     elif name == "grad":
         grad = state.ref(value)
         state.put(ref, replace(tensor, grad=grad))
+        if value != NONE and not state.has_trait(traits.HAS_GRADIENT, ref.id):
+            state.set_trait(traits.HAS_GRADIENT, ref.id, False)  # the program computes it; it may be None
         if grad is None:
             optimizers.forget(state, (ref,))
     elif name == "data":

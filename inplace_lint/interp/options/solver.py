@@ -128,9 +128,13 @@ class _Solution:
         return True
 
     def _require_part(self, number: SymId, part: Const, side: bool) -> bool:
-        """Pass a text that contains another one, or an unknown one."""
+        """Pass a text that contains another one; one without it: of letters (`"r" in order`) those that are left."""
+        default, text = self._default(number), part.value
+        known = default if isinstance(default, str) and isinstance(text, str) and text in default else None
         if side:
-            self.options[number] = part
+            self.options[number] = part if known is None else Const(known)
+        elif known is not None and isinstance(text, str) and len(text) == 1:
+            self.options[number] = Const(known.replace(text, ""))
         else:
             self._leave_open(number)
         return True

@@ -19,6 +19,12 @@ def judge(event: Event) -> Draft | None:
             f"{named(write.symbol)} gets the value of a gradient computed with `create_graph`, but not its history"
         )
         cure = "compute with a new tensor instead of writing to the parameter; or leave out `create_graph`"
+    elif event.starves:
+        message = (
+            f"{named(write.symbol)} gets values without their history: "
+            "the parameters that they are computed with get no gradient"
+        )
+        cure = "compute with the new values themselves, instead of writing them to the parameter"
     elif event.beside:
         message = f"{named(write.symbol)} shares its memory with a tensor whose history does not contain this write"
         cure = "write into a `clone()` of the detached tensor; or write the tensor itself by a recorded operation"
