@@ -40,6 +40,12 @@ def main(target: Path, asked: list[str]) -> int:
     return 0
 
 
+def sentence() -> str:
+    """Return the libraries with their releases, for the documentation."""
+    rows = map(json.loads, LIBRARIES.read_text(encoding="utf-8").splitlines())
+    return ", ".join(f"{row['distribution']} {row['release']}" for row in rows)
+
+
 def layers_of(folder: Path, row: Mapping[str, Any]) -> list[str]:
     """
     Return the layers of a package, or of the parts of it that are named by `only`.

@@ -12,6 +12,7 @@ from inplace_lint.core.errors import FactError
 from inplace_lint.knowledge import layers
 from inplace_lint.knowledge.facts import frameworks
 from inplace_lint.knowledge.locate import rules_dir
+from tests.pages.examples import ROOT
 
 LISTED = rules_dir() / layers.FILE
 LIBRARIES = [json.loads(line) for line in generator.LIBRARIES.read_text(encoding="utf-8").splitlines()]
@@ -126,6 +127,11 @@ def test_the_list_is_of_the_libraries_that_the_generator_names() -> None:
         assert row["layers"] == sorted(set(row["layers"])), package
         assert layers.layers_of(row["framework"], package) == frozenset(row["layers"])
         assert not any(layers.layers_of(other, package) for other in frameworks() if other != row["framework"])
+
+
+def test_the_documentation_names_the_libraries() -> None:
+    page = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
+    assert f"so that what their instances return requires grad: {generator.sentence()}." in page
 
 
 @pytest.mark.parametrize(
