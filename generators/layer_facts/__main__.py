@@ -7,11 +7,12 @@ that is imported to be read (`base` in `libraries.jsonl`) is named without a fol
 
 from __future__ import annotations
 
+import ast
 import importlib
 import json
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -50,13 +51,26 @@ def layers_of(folder: Path, row: Mapping[str, Any]) -> list[str]:
     """
     Return the layers of a package, or of the parts of it that are named by `only`.
 
-    A `part` is run without the rest of the package: what is given to it, such as a graph, may be of any class then.
+    A `part` is run without the rest of the package: what is given to it, such as a graph, may be of any class then. Where
+    a package registers the functions that make its models, by a decorator, these are read instead, and `also` is named.
     """
+    if "registered" in row:
+        return sorted({*row["also"], *registered(folder, row["registered"])})
     if "part" not in row:
         return layers(folder, row["framework"], row.get("only", ()))
     with TemporaryDirectory() as alone:
         copied = shutil.copytree(folder / row["part"], Path(alone) / "part")
         return layers(copied, row["framework"], ())
+
+
+def registered(folder: Path, decorator: str) -> Iterator[str]:
+    """Yield the names of the functions of a package that have a decorator."""
+    for path in folder.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_bytes())):
+            if isinstance(node, ast.FunctionDef):
+                found = (one.func if isinstance(one, ast.Call) else one for one in node.decorator_list)
+                if any(isinstance(one, ast.Name) and one.id == decorator for one in found):
+                    yield node.name
 
 
 def derived(package: str, bases: list[str], left_out: list[str]) -> list[str]:

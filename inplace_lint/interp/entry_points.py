@@ -328,18 +328,19 @@ def _run_method(
         for (state, receiver), (_, value, _) in zip(left, returned, strict=True)
     ]
     # Training runs what a call of the module runs; that it runs another method too is not certain.
-    found = _finish(interp, results[:PATHS_IN_ROOT], name, cls, certain=entry in {"", name})
-    returns = any(value != NONE for _, value, _ in returned)
+    certain = entry in {"", name} or method_arguments.is_step(interp, cls, name)
+    found = _finish(interp, results[:PATHS_IN_ROOT], name, cls, certain=certain)
+    ends = [(state, value) for state, value, _ in returned]
+    returns = any(value != NONE for _, value in ends)
     found = found if entry == name else of_method(interp, found, name, cls, entry, returns=returns)
-    ends = [(state, value) for state, value, _ in returned[:PATHS_IN_ROOT]]
-    number = bool(found) and losses.are_numbers(interp, ends)
+    number = bool(found) and losses.are_numbers(interp, ends[:PATHS_IN_ROOT])
     found = of_number(found) if number else found
     if entry == name:
         found.extend(second_step.run(interp, frame, made[0][0], left, cls, name))
     elif not entry:
         found.extend(second_step.keep(interp, frame, made[0][0], left[:1], cls, name))
-    if found and entry == name and not number and not _has(made, param=True):
-        found = of_stateless(interp, found, cls.name, buffers=_has(made, param=False))
+    if found and entry == name and not number and not module_registry.have(made, param=True):
+        found = of_stateless(interp, found, cls.name, buffers=module_registry.have(made, param=False))
     return found
 
 
@@ -371,11 +372,6 @@ def _returned(
         bound = None if skip == 0 else cls if method.wrapper == "class" else receiver
         for after, value in _called_whole(interp, frame, state, method, arguments, bound):
             yield after, value, None if method.manages else receiver
-
-
-def _has(made: _Made, *, param: bool) -> bool:
-    """Check whether modules, or parts of them, have parameters, or buffers."""
-    return any(any(True for _ in module_registry.leaves(state, receiver, param=param)) for state, receiver in made)
 
 
 def _finish(

@@ -108,10 +108,13 @@ def called_before(
 
     def forward(self, x): return x * self.scale(self.style)     # whoever calls it has called `set_style` before
 
-    One that `completes` without is run with what is None at first where the call writes itself.
+    One that `completes` without is run with what is None at first where the call writes itself, or where the
+    constructor of a base that is not known may have called them.
     """
     method = next((one for one in item.methods if one.member == entry), None)
-    if method is None or (completes and not method.writes):
+    instance = made[0].instance(made[1])
+    is_open = instance is not None and instance.opaque
+    if method is None or (completes and not method.writes and not is_open):
         return []
     return prepared(interp, frame, made, cls, item, method, entry, none=completes)
 

@@ -4,6 +4,7 @@ trained parameters of it, and nothing else.
 
     is_layer("torch", "dgl.nn.pytorch.GATConv")       # by its package and its name, wherever in the package it is
     is_layer("torch", "transformers.BertModel.from_pretrained")   # what makes an instance of such a class
+    is_layer("torch", "torchvision.models.resnet18")  # or a function that does
 """
 
 from __future__ import annotations

@@ -62,6 +62,7 @@ from inplace_lint.interp.outcome import Flow, Outcome, Outcomes, Raised, Results
 from inplace_lint.interp.pylib import builtins, stdlib
 from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.facts import Facts
+from inplace_lint.knowledge.layers import is_layer
 
 _OPERATOR_WORDS = 2  # the namespace and the name
 
@@ -224,7 +225,7 @@ def _call_unknown(
 
 def _call_library(interp: Interpreter, frame: Frame, state: State, name: str, arguments: Arguments, at: int) -> Results:
     facts = interp.context.facts_of(name)
-    if facts is None:
+    if facts is None or (is_layer(facts.framework.name, name) and not facts.forms(facts.canonical(name))):
         known = stdlib.call(interp, frame, state, name, arguments, at)
         return known if known is not None else unknown_call(interp, frame, state, Dotted(name), arguments, at)
     name = facts.canonical(name)

@@ -124,6 +124,11 @@ def leaves(state: State, value: Value, *, param: bool) -> Sequence[tuple[str, Re
     return found
 
 
+def have(made: Sequence[tuple[State, Value]], *, param: bool) -> bool:
+    """Check whether one of some modules, or a part of it, has parameters, or buffers."""
+    return any(any(True for _ in leaves(state, value, param=param)) for state, value in made)
+
+
 def state_of(state: State, value: Value) -> list[tuple[str, Ref]]:
     """List the parameters of a module and all below it, then the buffers."""
     return [*leaves(state, value, param=True), *leaves(state, value, param=False)]

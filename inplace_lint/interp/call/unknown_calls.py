@@ -56,15 +56,13 @@ def unknown_call(
     kind = "input" if known else _kind(interp, state, function, arguments)
     result = _text(state, function, arguments) or state.symbols.sym((origins.RESULT, function, site, state.clock), kind)
     optimizers.note_given(state, result, arguments)
-    materialise.remember_history(
-        state, result, function, replace(arguments, positional=(*arguments.positional, *made)), site
-    )
+    materialise.remember_history(state, result, function, arguments, site, made)
     _note_given(interp, state, function, arguments, result)
     interp.listeners.called(frame, state, function, arguments, result, site)
     if _has_no_gradient(state, function, arguments):
         state.set_trait(traits.NO_GRADIENT, result.id, True)
     if isinstance(function, Sym):
-        _hand_owner(state, function, result, drops=at in frame.dropped[:1])
+        _hand_owner(state, function, result, drops=at in frame.dropped[:1], free=not made)
         _freeze(interp, state, function, arguments)
         state_dict.track_opaque_module(interp, frame, state, function, arguments, site)
         command_line.note(state, function, arguments, result)
@@ -267,17 +265,18 @@ def _hand_unknown(state: State, value: Sym) -> None:
         state.set_trait(traits.FED, value.id, True)
 
 
-def _hand_owner(state: State, function: Sym, result: Sym, *, drops: bool) -> None:
+def _hand_owner(state: State, function: Sym, result: Sym, *, drops: bool, free: bool) -> None:
     """
     Record that a method of an unknown object may have replaced what the program stored in that.
 
-    One whose result the program `drops` is called for what it does: the object may keep what the method was given.
+    One whose result the program `drops` is called for what it does: the object may keep what the method was given, or
+    what functions of the program returned to it. `free`: there was none, so that it may also print or measure.
     """
     match state.symbols.keys[function.id]:
         case (origins.ATTRIBUTE, int(number), str(name)) if name not in _LEAVES_ITEMS:
             container = Sym(SymId(number))
             if drops and result.id in state.symbols.marked:
-                materialise.hold(state, container, name, result, free=True)
+                materialise.hold(state, container, name, result, free=free)
             if unknown_history.holding(state, container):
                 state.set_trait(traits.PASSED_ON, unknown_history.owner(state, container).id, True)
         case _:

@@ -30,7 +30,7 @@ def of_method(
     if passed:
         _pass_all(state, found)
     name, framework = function.qualname, interp.context.default().framework
-    if _derives(interp, cls, framework.optimizers | (framework.trained if name in framework.fed else frozenset())):
+    if _derives(interp, cls, framework.optimizers) or is_step(interp, cls, name):
         for given in (value for _, value in found.keywords if isinstance(value, Sym)):
             state.set_trait(traits.NO_GRADIENT, given.id, True)
     match found.keywords:
@@ -40,6 +40,12 @@ def of_method(
         case _ if name == framework.calls and _derives(interp, cls, framework.losses):
             _compare_with_targets(interp, state, method, found)
     return found
+
+
+def is_step(interp: Interpreter, cls: ClassValue, name: str) -> bool:
+    """Say whether a method is what a library calls to train a module as a whole: what it returns is trained through."""
+    framework = interp.context.default().framework
+    return name in framework.fed and _derives(interp, cls, framework.trained)
 
 
 def _compare_with_targets(interp: Interpreter, state: State, method: Closure, arguments: Arguments) -> None:

@@ -235,11 +235,17 @@ def materialise_item(interp: Interpreter, frame: Frame, state: State, value: Val
             pass
 
 
-def remember_history(state: State, result: Sym, function: Value, arguments: Arguments, site: Site) -> None:
-    """Record an unknown call on the tape: its result may have been computed from the tensors that were passed."""
+def remember_history(
+    state: State, result: Sym, function: Value, arguments: Arguments, site: Site, made: tuple[Value, ...] = ()
+) -> None:
+    """
+    Record an unknown call on the tape: its result may have been computed from the tensors that were passed.
+
+    `made` is what functions of the program returned that it called: it is there to hand this on.
+    """
     if state.modes.grad is False:
         return
-    given = arguments.values
+    given = (*arguments.values, *made)
     nodes, leaves = unknown_history.sources(state, (function, *given))
     node = opaque_modules.record_call(state, function, given, site, nodes)
     if node is None and (nodes or leaves):
@@ -247,7 +253,7 @@ def remember_history(state: State, result: Sym, function: Value, arguments: Argu
         passes = f"`{name}` passes the gradient on" if name else "an unknown call passes the gradient on"
         if name and unknown_history.is_made_there(state, function, site):
             passes = f"what `{name}` makes there passes the gradient on"
-        free = not unknown_history.is_object(state, function) and not _reads_what_is_held(state, function)
+        free = not made and not unknown_history.is_object(state, function) and not _reads_what_is_held(state, function)
         node = state.record(Node(name, site, nodes, (), frozenset(), passes, leaves, free=free))
     if node is not None:
         state.set_trait(traits.CALL_NODE, result.id, node)
@@ -342,6 +348,9 @@ def describe(state: State, value: Sym) -> str:
         case (origins.ITEM | origins.ROW | origins.TURN, Sym() as outer, *_):
             whole = describe(state, outer)
             return whole if whole == _NAMELESS or whole.startswith(_ITEM_OF) else f"{_ITEM_OF}{whole}"
+        case (origins.BINARY, _, *sides):
+            found = {describe(state, unknown_history.owner(state, side)) for side in sides if isinstance(side, Sym)}
+            return f"what is computed from {found.pop()}" if len(found) == 1 and _NAMELESS not in found else _NAMELESS
         case _:
             return _NAMELESS
 
