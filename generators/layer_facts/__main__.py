@@ -2,7 +2,7 @@
 Writes the list of layers: `python -m generators.layer_facts rules/ops/libs/layers.json dgl=FOLDER…`.
 
 A folder holds the sources of a package, as an unpacked wheel does; libraries that are not named keep their entries. One
-that is imported to be read (`base` in `libraries.jsonl`) is named without a folder.
+that is imported to be read (`base` in `libraries.jsonl`), or was read by a person (`known` alone), needs no folder.
 """
 
 from __future__ import annotations
@@ -51,11 +51,12 @@ def layers_of(folder: Path, row: Mapping[str, Any]) -> list[str]:
     """
     Return the layers of a package, or of the parts of it that are named by `only`.
 
-    A `part` is run without the rest of the package: what is given to it, such as a graph, may be of any class then. Where
-    a package registers the functions that make its models, by a decorator, these are read instead, and `also` is named.
+    A `part` is run without the rest of the package: what is given to it, such as a graph, may be of any class then. Of a
+    package with functions that make layers these are listed instead: what it has `registered` by a decorator, and what
+    is `known` from reading it.
     """
-    if "registered" in row:
-        return sorted({*row["also"], *registered(folder, row["registered"])})
+    if "known" in row:
+        return sorted({*row["known"], *(registered(folder, row["registered"]) if "registered" in row else ())})
     if "part" not in row:
         return layers(folder, row["framework"], row.get("only", ()))
     with TemporaryDirectory() as alone:

@@ -176,5 +176,5 @@ def test_a_part_of_a_library_is_run_without_the_rest(tmp_path: Path) -> None:
 def test_of_a_library_that_registers_what_makes_its_models_these_functions_are_listed(tmp_path: Path) -> None:
     source = "@register_model()\ndef small(): ...\n\n\n@register_model\ndef large(): ...\n\n\n@other\ndef none(): ...\n"
     (tmp_path / "models.py").write_text(source, encoding="utf-8")
-    row = {"framework": "torch", "registered": "register_model", "also": ["make"]}
+    row = {"framework": "torch", "registered": "register_model", "known": ["make"]}
     assert generator.layers_of(tmp_path, row) == ["large", "make", "small"]
