@@ -51,9 +51,9 @@ def layers_of(folder: Path, row: Mapping[str, Any]) -> list[str]:
     """
     Return the layers of a package, or of the parts of it that are named by `only`.
 
-    A `part` is run without the rest of the package: what is given to it, such as a graph, may be of any class then. Of a
-    package with functions that make layers these are listed instead: what it has `registered` by a decorator, and what
-    is `known` from reading it.
+    A `part` is run without the rest of the package: what is given to it, such as a graph, may be of any class then. Of
+    a package with functions that make layers these are listed instead: what it has `registered` by a decorator, and
+    what is `known` from reading it.
     """
     if "known" in row:
         return sorted({*row["known"], *(registered(folder, row["registered"]) if "registered" in row else ())})

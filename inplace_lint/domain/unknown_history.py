@@ -286,12 +286,18 @@ def is_object(state: State, function: Value) -> bool:
     """
     Check whether an unknown call runs an object that the program holds, and no function of a library.
 
-    Such an object is a layer or a loss; a function may also print, measure or draw what it is given.
+    Such an object is a layer or a loss; a function may also print, measure or draw what it is given. What an object of
+    the program has from a base that is not known is a layer, or a method of the network.
     """
     if isinstance(function, Ref):
         return True
-    key = state.symbols.key(function) if isinstance(function, Sym) else None
-    return isinstance(key, tuple) and isinstance(key[0], Origin) and key[0] in _HOLDS
+    match state.symbols.key(function) if isinstance(function, Sym) else None:
+        case (origins.ATTRIBUTE, Ref(), _):
+            return True
+        case (Origin() as origin, *_):
+            return origin in _HOLDS
+        case _:
+            return False
 
 
 def is_made_there(state: State, function: Value, site: Site) -> bool:
