@@ -350,7 +350,8 @@ def describe(state: State, value: Sym) -> str:
             return whole if whole == _NAMELESS or whole.startswith(_ITEM_OF) else f"{_ITEM_OF}{whole}"
         case (origins.BINARY, _, *sides):
             found = {describe(state, unknown_history.owner(state, side)) for side in sides if isinstance(side, Sym)}
-            return f"what is computed from {found.pop()}" if len(found) == 1 and _NAMELESS not in found else _NAMELESS
+            name = found.pop() if len(found) == 1 else ""
+            return f"what is computed from `{name[1:-1]}`" if name.startswith("`") else _NAMELESS
         case _:
             return _NAMELESS
 
