@@ -300,6 +300,15 @@ def is_object(state: State, function: Value) -> bool:
             return False
 
 
+def is_turn(state: State, item: Value) -> bool:
+    """Check whether an item stands for all of an unknown iterable, of which there are as many as turns of a loop."""
+    match state.symbols.key(item) if isinstance(item, Sym) else None:
+        case (origins.TURN, *_):
+            return True
+        case _:
+            return False
+
+
 def is_made_there(state: State, function: Value, site: Site) -> bool:
     """Check whether what an unknown call runs is made by the call in its own expression: `Scale(2)(x)`."""
     key = state.symbols.key(function) if isinstance(function, Sym) else None

@@ -19,6 +19,7 @@ from inplace_lint.domain.values import NONE, Closure, Const, Dotted, Ref, SliceV
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Results
+from inplace_lint.interp.transfer import materialise
 
 
 class Children(Struct, frozen=True):
@@ -253,7 +254,9 @@ def run_in_order(
     results: Results = []
     for after, given in going:
         if not inner.exact:
-            unknown = after.symbols.sym((origins.RESULT, instance.children, frame.site(at), after.next_id), "input")
+            site = frame.site(at)
+            unknown = after.symbols.sym((origins.RESULT, instance.children, site, after.next_id), "input")
+            materialise.remember_history(after, unknown, Dotted("Sequential"), given, site, given.positional)
             results.append((after, unknown))
         elif given.positional:
             results.append((after, given.positional[0]))

@@ -20,7 +20,7 @@ from inplace_lint.interp.call import enums, module_containers
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Arguments
 from inplace_lint.interp.interpreter import Interpreter
-from inplace_lint.interp.intrinsics import opaque_modules
+from inplace_lint.interp.intrinsics import module_methods, opaque_modules
 from inplace_lint.interp.intrinsics.call import IntrinsicCall
 from inplace_lint.interp.outcome import Results
 from inplace_lint.interp.transfer import binding, dtypes, no_gradient
@@ -109,8 +109,9 @@ def leaves(state: State, value: Value, *, param: bool) -> Sequence[tuple[str, Re
         if instance.children is not None:
             own.extend(module_containers.children(state, instance).pairs)
         for name, attribute in own:
-            if param and type(attribute) is Sym and state.has_trait(traits.LAYER, attribute.id):
-                found.extend((name, inner) for inner in opaque_modules.parameters(state, attribute))
+            layer = module_methods.layer_behind(state, attribute) if param else None
+            if layer is not None:
+                found.extend((name, inner) for inner in opaque_modules.parameters(state, layer))
             tensor = state.tensor(attribute)
             if (
                 tensor is not None

@@ -212,26 +212,19 @@ def _from_items(state: State, value: Value, items: tuple[Value, ...], exact: boo
             return items[position]
     if isinstance(index, SliceValue):
         parts = (index.lower, index.upper, index.step)
-        exact = exact and not any(_is_turn(state, item) for item in items)
+        exact = exact and not any(unknown_history.is_turn(state, item) for item in items)
         bounds = [part.value for part in parts if isinstance(part, Const) and isinstance(part.value, int | None)]
         if exact and len(bounds) == len(parts) and bounds[2] != 0:
             chosen = items[slice(*bounds)]
             return Tuple(chosen) if isinstance(value, Tuple) else state.new(ListObject(chosen))
         exact = exact and not items  # any slice of an empty sequence is empty
+        if items and unknown_history.is_turn(state, items[0]) and index.lower not in {Const(None), Const(0)}:
+            items = items[1:] or items
         return Tuple(items, exact=exact) if isinstance(value, Tuple) else state.new(ListObject(items, exact=exact))
     distinct = set(items)
     if len(distinct) == 1 and (exact or _is_repeated(state, items[0])):
         return items[0]
     return _some_item(state, value, items, index)
-
-
-def _is_turn(state: State, item: Value) -> bool:
-    """Check whether an item stands for all of an unknown iterable, of which there are as many as turns of a loop."""
-    match state.symbols.key(item) if isinstance(item, Sym) else None:
-        case (origins.TURN, *_):
-            return True
-        case _:
-            return False
 
 
 def _is_repeated(state: State, item: Value) -> bool:

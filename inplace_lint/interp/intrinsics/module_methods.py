@@ -10,16 +10,18 @@ Methods of unknown values that only modules have, and the unknown values that th
 
 from __future__ import annotations
 
-from inplace_lint.domain import origins, traits
+from inplace_lint.domain import origins, traits, unknown_history
 from inplace_lint.domain.heap import Names
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NOT_TENSORS, Sym, SymId, Value
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.intrinsics import opaque_modules
 from inplace_lint.ir import nodes as ir
 from inplace_lint.ir.walk import walk
 from inplace_lint.knowledge.op import Op
 
+_CHILDREN = "children"
 _LISTINGS = frozenset({"parameters", "named_parameters"})
 _OF_MODULES = frozenset(  # of what has parameters: others have these as well
     {"module_requires_grad_", "zero_module", "train", "eval", "itself", "converted", "apply_function"}
@@ -92,3 +94,50 @@ def _is(state: State, frame: Frame, expr: ir.Expr, value: Value) -> bool:
             return isinstance(value, Sym) and state.symbols.key(value) == (origins.ATTRIBUTE, number, attribute)
         case _:
             return False
+
+
+def network_of(state: State, child: Value) -> tuple[Sym, int] | None:
+    """
+    Return the layer of a library whose `children()` a value is one of, with its position; None for other values.
+
+    self.features = nn.Sequential(*list(resnet50().children())[:-2])
+    """
+    match state.symbols.key(child) if isinstance(child, Sym) else None:
+        case (origins.TURN, Sym() as listed, int() as position, *_) if opaque_modules.is_listed(
+            state, listed, _CHILDREN
+        ):
+            result = _result_below(state, listed)
+            owner = None if result is None else unknown_history.owner(state, result)
+            return None if owner is None or not state.has_trait(traits.LAYER, owner.id) else (owner, position)
+        case _:
+            return None
+
+
+def note_first_child(state: State, function: Value) -> None:
+    """Record that the first part of a network of a library is a layer: what it is given is no activation yet."""
+    found = network_of(state, function)
+    if found is not None and found[1] == 0 and isinstance(function, Sym):
+        network, _ = found
+        ref = state.trait(traits.LAYER, network.id)
+        weight = None if ref is None else state.tensor(ref)
+        if weight is not None and weight.rg and not state.has_trait(traits.PASSED_ON, network.id):
+            opaque_modules.note_layer(state, function)
+
+
+def layer_behind(state: State, part: Value) -> Sym | None:
+    """Return the layer of a library that a part of a module is, or is one of the children of; None for other parts."""
+    if not isinstance(part, Sym):
+        return None
+    found = network_of(state, part)
+    return part if state.has_trait(traits.LAYER, part.id) else None if found is None else found[0]
+
+
+def _result_below(state: State, listed: Sym) -> Sym | None:
+    """Return the method that a value, or the list of it, is the result of."""
+    match state.symbols.key(listed):
+        case (origins.RESULT, Sym() as function, *_):
+            return function
+        case (origins.BUILTIN, _, None, (Sym() as inner,)):
+            return _result_below(state, inner)
+        case _:
+            return None
