@@ -256,7 +256,8 @@ def run_in_order(
         if not inner.exact:
             site = frame.site(at)
             unknown = after.symbols.sym((origins.RESULT, instance.children, site, after.next_id), "input")
-            materialise.remember_history(after, unknown, Dotted("Sequential"), given, site, given.positional)
+            chain = Dotted(instance.cls.name)
+            materialise.remember_history(after, unknown, chain, given, site, given.positional)
             results.append((after, unknown))
         elif given.positional:
             results.append((after, given.positional[0]))

@@ -77,8 +77,7 @@ def _freeze(interp: Interpreter, state: State, function: Sym, arguments: Argumen
             facts = interp.context.default()
             forms = facts.forms(f"{facts.framework.module}.{name}")
             if forms and forms[0].act == "module_requires_grad_":
-                off = path_condition.truth(state, arguments.values[0]) is False
-                opaque_modules.freeze(state, Sym(SymId(owner)), off=off)
+                opaque_modules.set_trained(state, Sym(SymId(owner)), path_condition.truth(state, arguments.values[0]))
         case _:
             pass
 

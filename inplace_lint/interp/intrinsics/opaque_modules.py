@@ -22,7 +22,7 @@ from inplace_lint.domain import origins, traits, unknown_history
 from inplace_lint.domain.heap import BESIDE, DictObject, Instance, ListObject, Node, Save, Tensor, View
 from inplace_lint.domain.origins import Origin
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Closure, Const, Dotted, NodeId, Ref, StorageId, Sym, SymId, Tuple, Value
+from inplace_lint.domain.values import Closure, Const, Dotted, NodeId, Ref, StorageId, Sym, SymId, Three, Tuple, Value
 from inplace_lint.interp.fuel import UNKNOWN_TURNS
 from inplace_lint.knowledge.facts import Framework
 
@@ -109,14 +109,14 @@ def note_layer(state: State, owner: Sym) -> None:
     state.set_trait(traits.LAYER, owner.id, _weight(state, owner.id))
 
 
-def freeze(state: State, owner: Sym, *, off: bool) -> None:
-    """Record that an unknown value was told whether its parameters require grad."""
-    state.set_trait(traits.TOLD_FROZEN, owner.id, off)
+def set_trained(state: State, owner: Sym, trains: Three) -> None:
+    """Record that an unknown value was told whether its parameters require grad; None if that is not known."""
+    state.set_trait(traits.TOLD_FROZEN, owner.id, trains is False)
     _touch_layer(state, owner)
     for ref in state.trait(traits.PARAMETERS, owner.id) or () if state.has_trait(traits.LAYER, owner.id) else ():
         tensor = state.tensor(ref)
         if tensor is not None:
-            state.put(ref, replace(tensor, rg=not off))
+            state.put(ref, replace(tensor, rg=trains))
 
 
 def _touch_layer(state: State, part: Sym) -> None:

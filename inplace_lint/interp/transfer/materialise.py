@@ -103,7 +103,8 @@ def _is_trained_by(interp: Interpreter, state: State, nodes: Iterable[NodeId]) -
 
     A layer that anybody else was given, or of which a part was told to require no grad, may be frozen.
     """
-    layers = {ref.id: owner for owner, ref in state.all_traits(traits.LAYER)}
+    weights = ((owner, ref, state.tensor(ref)) for owner, ref in state.all_traits(traits.LAYER))
+    layers = {ref.id: owner for owner, ref, weight in weights if weight is not None and weight.rg}
     if not layers:
         return False
     called = {leaf: layers[leaf] for number in nodes for leaf in state.nodes[number].leaves if leaf in layers}
