@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from inplace_lint.core.runtime_limits import call_deep
-from inplace_lint.domain import origins, unknown_history
+from inplace_lint.domain import origins, tape, unknown_history
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Closure, Const, NodeId, Ref, Sym, Tuple, Value
@@ -138,14 +138,5 @@ def _parts(state: State, value: Value, depth: int) -> Iterator[Value]:
 
 def _reaches(state: State, nodes: Iterable[NodeId]) -> bool:
     """Check whether a history leads back to a parameter that requires grad, by whatever way."""
-    waiting, seen = list(nodes), set[NodeId]()
-    while waiting:
-        number = waiting.pop()
-        if number in seen:
-            continue
-        seen.add(number)
-        leaves = (state.heap.get(leaf) for leaf in state.nodes[number].leaves)
-        if any(isinstance(leaf, Tensor) and leaf.param and leaf.rg is True for leaf in leaves):
-            return True
-        waiting.extend(state.nodes[number].inputs)
-    return False
+    leaves = (state.heap.get(leaf) for number in tape.reachable(state, nodes) for leaf in state.nodes[number].leaves)
+    return any(isinstance(leaf, Tensor) and leaf.param and leaf.rg is True for leaf in leaves)

@@ -10,7 +10,7 @@ Methods of unknown values that only modules have, and the unknown values that th
 
 from __future__ import annotations
 
-from inplace_lint.domain import origins, traits, unknown_history
+from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import Names
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NOT_TENSORS, Sym, SymId, Value
@@ -103,12 +103,9 @@ def network_of(state: State, child: Value) -> tuple[Sym, int] | None:
     self.features = nn.Sequential(*list(resnet50().children())[:-2])
     """
     match state.symbols.key(child) if isinstance(child, Sym) else None:
-        case (origins.TURN, Sym() as listed, int() as position, *_) if opaque_modules.is_listed(
-            state, listed, _CHILDREN
-        ):
-            result = _result_below(state, listed)
-            owner = None if result is None else unknown_history.owner(state, result)
-            return None if owner is None or not state.has_trait(traits.LAYER, owner.id) else (owner, position)
+        case (origins.TURN, Sym() as listed, int() as position, *_):
+            owner = opaque_modules.listed_by(state, listed, _CHILDREN)
+            return (owner, position) if isinstance(owner, Sym) and state.has_trait(traits.LAYER, owner.id) else None
         case _:
             return None
 
@@ -130,14 +127,3 @@ def layer_behind(state: State, part: Value) -> Sym | None:
         return None
     found = network_of(state, part)
     return part if state.has_trait(traits.LAYER, part.id) else None if found is None else found[0]
-
-
-def _result_below(state: State, listed: Sym) -> Sym | None:
-    """Return the method that a value, or the list of it, is the result of."""
-    match state.symbols.key(listed):
-        case (origins.RESULT, Sym() as function, *_):
-            return function
-        case (origins.BUILTIN, _, None, (Sym() as inner,)):
-            return _result_below(state, inner)
-        case _:
-            return None

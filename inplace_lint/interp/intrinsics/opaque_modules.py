@@ -290,14 +290,24 @@ def _freezes(state: State, setting: str) -> bool:
 
 def is_listed(state: State, value: Value, method: str) -> bool:
     """Check whether an unknown value is what a method of an unknown object returned, or a list of that."""
+    return listed_by(state, value, method) is not None
+
+
+def listed_by(state: State, value: Value, method: str) -> Ref | Sym | None:
+    """Return the object of which a method returned an unknown value, or what that is a list of; None if none did."""
     match state.symbols.key(value) if isinstance(value, Sym) else None:
         case (origins.RESULT, Sym() as function, *_):
-            key = state.symbols.key(function)
-            return isinstance(key, tuple) and key[0] is origins.ATTRIBUTE and key[2] == method
+            match state.symbols.key(function):
+                case (origins.ATTRIBUTE, Ref() as owner, name, *_) if name == method:
+                    return owner
+                case (origins.ATTRIBUTE, int(number), name, *_) if name == method:
+                    return Sym(SymId(number))
+                case _:
+                    return None
         case (origins.BUILTIN, "list" | "tuple", None, (Sym() as inner,)):
-            return is_listed(state, inner, method)
+            return listed_by(state, inner, method)
         case _:
-            return False
+            return None
 
 
 def is_named_parameter(state: State, value: Value) -> bool:
