@@ -24,6 +24,7 @@ from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.fuel import CONSTRUCTIONS, Fuel
 from inplace_lint.interp.observed_calls import ObservedCalls
 from inplace_lint.interp.options.coverage import Coverage
+from inplace_lint.ir.described import Read
 from inplace_lint.ir.nodes import Call, ClassDef, Code, Expr, For, FunctionDef, If, ImportFrom, Stmt, Try, While, With
 from inplace_lint.knowledge.facts import Facts, Framework
 from inplace_lint.knowledge.op import Op
@@ -75,9 +76,10 @@ class Context(Struct):
     and `coverage` the sides of conditions that paths took. `constructed` are the arguments on which the program
     constructs each class, `orders` and `fields` its method resolution order and the fields of a dataclass,
     `resetting` whether a method of it that no call of its objects runs sets attributes, `freezing` whether code says
-    what is trained, `exchanged` the names of methods that classes were given anew, and `bound` the variables of
-    modules that the current entry point has read, `passing` the calls in constructors by the variables that they are
-    given, `shown` the classes of arguments that uses show. `observed` is how entry points call functions. `effects`
+    what is trained, `describing` whether functions only read a parameter and return it, `exchanged` the names of
+    methods that classes were given anew, and `bound` the variables of modules that the current entry point has read,
+    `passing` the calls in constructors by the variables that they are given, `shown` the classes of arguments that uses
+    show. `observed` is how entry points call functions. `effects`
     is what the file may write, once that is known; `ran` is what each entry point did; `part` are those to run after
     an edit, None for all. The `observer` is called before each statement.
     """
@@ -104,6 +106,7 @@ class Context(Struct):
     enumerations: dict[int, tuple[ClassValue, type[Enum] | None]] = field(default_factory=dict)
     resetting: dict[int, tuple[ClassValue, bool]] = field(default_factory=dict)
     freezing: dict[int, tuple[object, bool]] = field(default_factory=dict)
+    describing: dict[tuple[str, str, str], Read | None] = field(default_factory=dict)
     exchanged: set[str] = field(default_factory=set)
     observed: ObservedCalls = field(default_factory=ObservedCalls)
     coverage: Coverage = field(default_factory=Coverage)

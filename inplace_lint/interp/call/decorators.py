@@ -14,7 +14,7 @@ from inplace_lint.domain import origins
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Dotted, Partial, Ref, Value
 from inplace_lint.effects.summary import PROPERTY_PARTS
-from inplace_lint.interp.control import modes, unknown_contexts
+from inplace_lint.interp.control import documenting, modes, unknown_contexts
 from inplace_lint.interp.frame import Arguments, Frame, text_of
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import operators
@@ -137,6 +137,8 @@ def _decorated(interp: Interpreter, frame: Frame, state: State, decorator: Value
 
     Where it may return the thing itself or something else, it is there for the latter.
     """
+    if documenting.only_documents(interp, state, decorator, thing):
+        return thing
     with interp.fuel.scope(paths=_WAYS):
         results = interp.call(frame, state, decorator, Arguments((thing,)), 0)
     results.sort(key=lambda result: result[1] == thing)
