@@ -96,10 +96,8 @@ def _of_leaf(case: Case) -> Fix | None:
     if plan is None:
         flows = any(tensor.gradient for tensor in met)
         plan = _open(case) if flows or any(tensor.apart for tensor in met) else None
-        if plan is None or plan.copies:
-            unread = not flows  # what is written of a view is a part of the leaf
-        else:
-            unread = is_lost(case, plan)
+        # What is written of a view is a part of the leaf.
+        unread = not flows if plan is None or plan.copies else is_lost(case, plan)
         plan = modes.without_grad(case) if unread else plan or copies.under_a_name(case)
     return None if plan is None else fix_of(plan, safe=False)
 
