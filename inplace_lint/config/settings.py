@@ -299,7 +299,7 @@ def where_in(path: Path, key: str, entry: str = "") -> str:
 
 
 def _inside(lines: Sequence[str], entry: str, start: int) -> int | None:
-    """Return the index of the first line, from `start`, that has a key of a table within a line, or an item of a list."""
+    """Return the index of the first line, from `start`, that has a key of a table or an item of a list."""
     pattern = re.compile(rf"""(?:^|.*[\s{{,.\["']){re.escape(entry)}(?:["']?\s*[=.\]]|["']\s*[,\]])""")
     return next((at for at, line in enumerate(lines) if at >= start and pattern.match(line)), None)
 
