@@ -62,6 +62,10 @@ def _of_container(
     match state.object(receiver), receiver:
         case ListObject() as inner, Ref() as ref if function.name == "sort":
             return _sort(interp, frame, state, ref, inner, arguments, at)
+        case ListObject() as inner, Ref() as ref if function.name in {"put", "put_nowait"} and arguments.positional:
+            # Nobody keeps it there: another thread may have taken out what was put there before.
+            state.put(ref, _of_kind(inner.extended(arguments.positional[:1])))
+            return [(state, NONE)]
         case ListObject() as inner, Ref() as ref:
             name = _OF_QUEUES.get(function.name, function.name)
             return [(state, _list_method(interp, frame, state, ref, inner, name, arguments, at))]
@@ -77,7 +81,7 @@ def _of_container(
             return [(state, _of_constant(state, receiver, function.name, arguments))]
 
 
-_OF_QUEUES = {"put": "put", "put_nowait": "put", "get": "popleft", "get_nowait": "popleft"}
+_OF_QUEUES = {"get": "popleft", "get_nowait": "popleft"}
 _OF_FIELDS = frozenset({"_replace", "_asdict"})
 
 
@@ -131,9 +135,8 @@ def _list_method(
 ) -> Value:
     first = arguments.positional[0] if arguments.positional else None
     match name:
-        case "append" | "add" | "appendleft" | "put" if first is not None:
-            if name != "put":  # another thread may have taken out by now what was put into a queue
-                interp.listeners.store(state, Place(frame.slice, at), first, inner.items)
+        case "append" | "add" | "appendleft" if first is not None:
+            interp.listeners.store(state, Place(frame.slice, at), first, inner.items)
             state.put(ref, _of_kind(inner.extended((first,), left=name == "appendleft")))
         case "extend" | "extendleft" | "update" if first is not None:
             more = interp.turns(frame, state, first, None, at)
