@@ -314,7 +314,8 @@ def codes_of(framework: str, check: str, rules: Sequence[Rule] = RULES, *, param
         events = [Refused(framework, Failure(check), write, None, frozenset())]
     found = dict.fromkeys(rule.code for event in events for rule in rules if rule.judge(event) is not None)
     yield from found
-    yield from (rule.code for rule in rules if rule.harm is Harm.AT_WRITE and rule.traced_as in found)
+    if check == Failure.SHAPE.value:  # a write that is too small for a batch is refused in the same words
+        yield from (rule.code for rule in rules if rule.harm is Harm.AT_WRITE and rule.traced_as in found)
 
 
 def _frames(text: str) -> Iterator[Frame]:
