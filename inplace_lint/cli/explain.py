@@ -18,7 +18,7 @@ from inplace_lint.core.event import Carried, Event, Failure, Refused, Site, Stal
 from inplace_lint.core.span import Place, Slice
 from inplace_lint.knowledge import facts
 from inplace_lint.rules import RULES
-from inplace_lint.rules.rule import Rule
+from inplace_lint.rules.rule import Harm, Rule
 
 _FRAME = re.compile(r'File "(?P<path>[^"]+)", line (?P<line>\d+), in (?P<function>.+)')
 _SHAPE = re.compile(r"\[(?:torch\.)?(?P<type>[\w.]+)?\s*\[(?P<shape>[\d, ]*)\]\]")
@@ -312,8 +312,10 @@ def codes_of(framework: str, check: str, rules: Sequence[Rule] = RULES, *, param
         events = [Carried(framework, write, None, frozenset())]
     elif check in set(Failure):
         events = [Refused(framework, Failure(check), write, None, frozenset())]
-    found = (rule.code for event in events for rule in rules if rule.judge(event) is not None)
-    yield from dict.fromkeys(found)
+    found = dict.fromkeys(rule.code for event in events for rule in rules if rule.judge(event) is not None)
+    yield from found
+    if check == Failure.SHAPE.value:  # a write that is too small for a batch is refused in the same words
+        yield from (rule.code for rule in rules if rule.harm is Harm.AT_WRITE and rule.traced_as in found)
 
 
 def _frames(text: str) -> Iterator[Frame]:

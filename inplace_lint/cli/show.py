@@ -15,6 +15,11 @@ from inplace_lint.workspace import files
 
 _NO_KEYS = frozenset({"root", "source", "origins", "own"})
 _UNCHOSEN = frozenset({"jobs", "lang"})  # nobody chose: no value of the key says that
+_EMPTY = {  # what an empty value stands for
+    "select": "the rules that are on by default",
+    "exclude": f"besides folders that are always skipped: {', '.join(sorted(files.SKIPPED)[:4])} and the like",
+    "cache-dir": ".inplace_lint_cache in the project",
+}
 
 
 def show(
@@ -66,7 +71,8 @@ def settings_text(path: Path, resolver: SettingsResolver) -> str:
         if isinstance(value, Mapping):
             tables.extend(["", f"[{key}]", *(f"{_toml(inner)} = {_toml(some)}" for inner, some in value.items())])
         else:
-            lines.append(f"{key} = {_toml(value)}")
+            note = "" if value or key not in _EMPTY else f"  # {_EMPTY[key]}"
+            lines.append(f"{key} = {_toml(value)}{note}")
     codes = resolver.codes_of(path)
     rules = [f"#   {rule.code}  {rule.name}" for rule in resolver.rules_of(settings) if rule.code in codes]
     return "\n".join([*lines, *tables, "", "# Rules that apply", *rules]) + "\n"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -291,11 +291,17 @@ def where_in(path: Path, key: str, entry: str = "") -> str:
         next((at for at, line in enumerate(lines) if "inplace-lint" in line), 0) if path.name == "pyproject.toml" else 0
     )
     hit = next((at for at, line in enumerate(lines) if at >= ours and pattern.match(line)), None)
+    hit = _inside(lines, key, ours) if hit is None else hit
     if hit is None:
         return str(path)
-    inside = re.compile(rf"""(?:^|.*[\s{{,.\["']){re.escape(entry)}(?:["']?\s*[=.\]]|["']\s*[,\]])""")
-    inner = (at for at, line in enumerate(lines) if entry and at >= hit and inside.match(line))
-    return f"{path}:{next(inner, hit) + 1}"
+    inner = _inside(lines, entry, hit) if entry else None
+    return f"{path}:{(hit if inner is None else inner) + 1}"
+
+
+def _inside(lines: Sequence[str], entry: str, start: int) -> int | None:
+    """Return the index of the first line, from `start`, that has a key of a table or an item of a list."""
+    pattern = re.compile(rf"""(?:^|.*[\s{{,.\["']){re.escape(entry)}(?:["']?\s*[=.\]]|["']\s*[,\]])""")
+    return next((at for at, line in enumerate(lines) if at >= start and pattern.match(line)), None)
 
 
 def _text(path: Path) -> str:

@@ -118,8 +118,8 @@ def at_saves(case: Case) -> Plan | None:
 
 def _at_save(case: Case, save: Touch) -> Iterator[Edit]:
     site = save.site.caller if save.built else save.site  # a part of a container keeps what the container is given
-    if site is None or (save.built and save.part.startswith("out")):
-        return
+    if site is None or (save.built and save.part.startswith("out")) or site in callers(case.draft.write.site):
+        return  # what the call was given a copy of is what it writes
     syntax, node = node_at(case, site.place)
     kept: list[cst.BaseExpression] = []
     if save.part.startswith("out"):
@@ -137,6 +137,13 @@ def _at_save(case: Case, save: Touch) -> Iterator[Edit]:
         kept = [statement.value] if isinstance(statement, cst.Assign) and save.symbol else []
     for part in kept if save.symbol or save.part.startswith("out") else ():
         yield from copied(syntax, part, copying(case))
+
+
+def callers(site: Site) -> Iterator[Site]:
+    """Yield the calls that led to a place, the nearest first."""
+    while site.caller is not None:
+        site = site.caller
+        yield site
 
 
 def where_returned(case: Case, site: Site) -> Plan | None:

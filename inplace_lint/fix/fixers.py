@@ -8,9 +8,9 @@ as the order of steps and backwards, is described in words.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from inplace_lint.core.event import Event, Refused, Site, Spelling, Touch
+from inplace_lint.core.event import Event, Refused, Spelling, Touch
 from inplace_lint.core.finding import Fix
 from inplace_lint.core.span import Span
 from inplace_lint.fix import copies, flags, modes, operands, order, views
@@ -57,12 +57,6 @@ def _is_seen(case: Case, saved: Plan | None) -> bool:
     return saved is not None and called and any(tensor.foreign and tensor.others for tensor in case.met())
 
 
-def _callers(site: Site) -> Iterator[Site]:
-    while site.caller is not None:
-        site = site.caller
-        yield site
-
-
 def _of_parameter(case: Case) -> Fix | None:
     """Let backward keep a copy of what a layer writes in its forward; otherwise name the lines to move."""
     site = case.draft.write.site
@@ -80,7 +74,7 @@ def _saves_itself(case: Case, *, in_calls: bool = False) -> bool:
     write = case.draft.write.site.place
     syntax = syntax_at(case, write.slice)
     statement = syntax.statement(syntax.node(write))
-    sites = [site for save in case.saves for site in (save.site, *(_callers(save.site) if in_calls else ()))]
+    sites = [site for save in case.saves for site in (save.site, *(copies.callers(save.site) if in_calls else ()))]
     saves = [site.place for site in sites if site.place.slice == write.slice]
     return statement is not None and any(syntax.statement(syntax.node(place)) is statement for place in saves)
 
@@ -101,8 +95,9 @@ def _of_leaf(case: Case) -> Fix | None:
     plan = (None if shared else result_of(case)) or copies.where_returned(case, case.draft.write.site)
     if plan is None:
         flows = any(tensor.gradient for tensor in met)
-        plan = _open(case) if flows else None
-        unread = not flows or (plan is not None and not plan.copies and is_lost(case, plan))
+        plan = _open(case) if flows or any(tensor.apart for tensor in met) else None
+        # What is written of a view is a part of the leaf.
+        unread = not flows if plan is None or plan.copies else is_lost(case, plan)
         plan = modes.without_grad(case) if unread else plan or copies.under_a_name(case)
     return None if plan is None else fix_of(plan, safe=False)
 

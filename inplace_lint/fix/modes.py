@@ -31,7 +31,7 @@ def _only_writes(syntax: Syntax, place: Place, statement: cst.BaseSmallStatement
     if any(isinstance(node, cst.NamedExpr) for node in syntax.within(statement)):
         return False
     node = syntax.node(place)
-    if isinstance(statement, cst.AugAssign) or isinstance(syntax.parents[node], cst.AssignTarget):
+    if isinstance(statement, cst.AugAssign) or node is statement or isinstance(syntax.parents[node], cst.AssignTarget):
         return True
     value = statement.value if isinstance(statement, cst.Expr | cst.Assign | cst.AnnAssign) else None
     while isinstance(value, cst.Call) and value is not node:

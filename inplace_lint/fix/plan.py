@@ -82,7 +82,7 @@ def is_open(case: Case, plan: Plan) -> bool:
     met = case.met()
     if plan.binds and any(tensor.fixed for tensor in met):
         return False
-    fixed = [tensor for tensor in met if tensor.param or (tensor.bound and "." in tensor.owner)]
+    fixed = [tensor for tensor in met if (tensor.param and not tensor.apart) or (tensor.bound and "." in tensor.owner)]
     if any(tensor.owner in plan.binds for tensor in fixed) or any(tensor.unrecorded for tensor in met):
         return False
     return plan.owns or not plan.binds or all(tensor.owner in plan.binds for tensor in met)

@@ -147,6 +147,12 @@ def test_what_is_wrong_with_an_extended_configuration_is_named(lint, tree, base,
     assert (ran.status, ran.err) == (2, f"error: {tree}/{message.format(folder=tree)}\n")
 
 
+def test_shown_settings_say_what_an_empty_value_stands_for(lint, tree):
+    shown = lint("--show-settings", ".").out
+    assert "select = []  # the rules that are on by default\n" in shown
+    assert "exclude = []  # besides folders that are always skipped: " in shown
+
+
 def test_show_files_lists_what_would_be_checked(lint, tree):
     (tree / ".gitignore").write_text("c.py\n")
     assert lint("--show-files", ".") == (0, "a.py\ntests/b.py\n", "")

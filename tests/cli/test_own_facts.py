@@ -162,6 +162,13 @@ def test_a_wrong_entry_of_the_table_is_one_line(lint, project, entry, message):
     assert (ran.status, ran.err) == (2, f"error: {path}:4: 'ops' for 'my_ext.f': {message}\n")
 
 
+def test_an_entry_of_an_inline_table_has_a_line(lint, project):
+    path = project / "pyproject.toml"
+    path.write_text('[tool.inplace-lint]\njobs = 1\nops = { "my_ext.g" = { args = ["x"] }, "my_ext.f" = 3 }\n')
+    ran = concise(lint)
+    assert (ran.status, ran.err) == (2, f"error: {path}:3: 'ops' for 'my_ext.f': 3 is not a table of keys\n")
+
+
 @pytest.mark.parametrize(
     "load",
     [

@@ -87,15 +87,19 @@ def _has_no_gradient(state: State, function: Value, arguments: Arguments) -> boo
     if state.modes.grad is False:
         return any(_is_tensor(state, value) for value in arguments.positional)
     owner = arguments.values[0] if isinstance(function, Closure) and arguments.values else function
-    return (
-        _is_frozen(state, owner)
-        and len(arguments.values) > 0
-        and not any(_may_have_gradient(state, value) for value in arguments.values)
-    )
+    if not _is_frozen(state, owner) or not arguments.values:
+        return False
+    # An unknown model that is frozen is there to make features of data, such as the numbers of words.
+    given = [value for value in arguments.values if not (isinstance(owner, Sym) and _is_from_outside(state, value))]
+    return not any(_may_have_gradient(state, value) for value in given)
+
+
+def _is_from_outside(state: State, value: Value) -> bool:
+    return isinstance(value, Sym) and state.tensor(value) is None and not unknown_history.nodes_behind(state, value)
 
 
 def _is_frozen(state: State, function: Value) -> bool:
-    """Check whether a value was told to require no grad (`net.requires_grad_(False)`), or is a method of such."""
+    """Check whether a value, or all parameters of it, were told to require no grad, or it is a method of such."""
     if isinstance(function, Ref):
         return state.trait(traits.FROZEN, function.id) is True
     if not isinstance(function, Sym):
@@ -103,7 +107,8 @@ def _is_frozen(state: State, function: Value) -> bool:
     tensor = state.tensor(function)
     if tensor is not None:
         return tensor.rg is False and tensor.leaf is True
-    if state.trait(traits.TOLD_FROZEN, function.id):
+    listed = [state.tensor(ref) for ref in state.trait(traits.PARAMETERS, function.id) or ()]
+    if state.trait(traits.TOLD_FROZEN, function.id) or (listed and all(one and one.rg is False for one in listed)):
         return True
     match state.symbols.keys[function.id]:
         case (origins.ATTRIBUTE, int(owner), _):

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from inplace_lint.core.event import Accumulated, Spelling, Touch
 from inplace_lint.domain import tape, traits
-from inplace_lint.domain.heap import Names
+from inplace_lint.domain.heap import Names, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Value
 from inplace_lint.interp import gradients
@@ -36,16 +36,43 @@ def augment(interp: Interpreter, frame: Frame, state: State, node: ir.AugAssign,
 
 
 def combine(interp: Interpreter, frame: Frame, state: State, node: ir.Assign, result: Value) -> None:
-    """Report `total = total + loss` likewise."""
-    sides = node.value
-    if len(node.targets) > 1 or not isinstance(sides, ir.Binary) or sides.op != "+":
+    """Report `total = total + loss` likewise; of `mean = 0.9 * mean + 0.1 * loss` a backward may tell what is wrong."""
+    sides, target = node.value, node.targets[0]
+    if len(node.targets) > 1 or not isinstance(sides, ir.Binary) or not isinstance(target, ir.Name | ir.Attr):
         return
-    target = node.targets[0]
-    if isinstance(target, ir.Name | ir.Attr):
-        for one, other in ((sides.left, sides.right), (sides.right, sides.left)):
-            if type(one) is type(target) and text_of(one) == text_of(target):
-                _check(interp, frame, state, node.at, target, other, result)
-                return
+    if _takes(sides, target):
+        _carry(interp, frame, state, node.at, target, result)
+    for one, other in ((sides.left, sides.right), (sides.right, sides.left)):
+        if sides.op == "+" and _is_same(one, target):
+            _check(interp, frame, state, node.at, target, other, result)
+            return
+
+
+def _takes(expr: ir.Expr, target: ir.Name | ir.Attr) -> bool:
+    """Check whether an expression is computed with a target, by operators alone."""
+    if isinstance(expr, ir.Binary):
+        return _takes(expr.left, target) or _takes(expr.right, target)
+    return _is_same(expr, target)
+
+
+def _is_same(one: object, target: ir.Name | ir.Attr) -> bool:
+    return isinstance(one, ir.Name | ir.Attr) and type(one) is type(target) and text_of(one) == text_of(target)
+
+
+def _carry(interp: Interpreter, frame: Frame, state: State, at: int, target: ir.Expr, result: Value) -> None:
+    """Remember that an assignment hands the history of the old value on to the new one, as a write does."""
+    tensor = state.tensor(result)
+    if tensor is None:
+        return
+    for number in tensor.nodes:
+        made = state.nodes[number]
+        if made.write is None:
+            state.nodes[number] = replace(made, write=_touch(interp, frame, at, target, tensor))
+
+
+def _touch(interp: Interpreter, frame: Frame, at: int, target: ir.Expr, tensor: Tensor) -> Touch:
+    framework = (interp.context.facts.get(tensor.framework) or interp.context.default()).framework
+    return Touch(f"{framework.tensor}.+=", frame.site(at), "", text_of(target), Spelling.AUGMENTED)
 
 
 def _check(
@@ -60,9 +87,8 @@ def _check(
         parts = [part for part in parts if part >= handed.node]
     used = [part for part in parts if tape.is_used_up(state, part)]
     if (used or any(_used_up(frame, state, added))) and not _is_reset(interp, frame, at, target):
-        framework = (interp.context.facts.get(tensor.framework) or interp.context.default()).framework
-        touch = Touch(f"{framework.tensor}.+=", frame.site(at), "", text_of(target), Spelling.AUGMENTED)
-        event = Accumulated(framework.name, touch, state.assumptions | tensor.doubt)
+        touch = _touch(interp, frame, at, target, tensor)
+        event = Accumulated(tensor.framework, touch, state.assumptions | tensor.doubt)
         why = state.nodes[used[0]].assumptions if used else frozenset[str]()
         if not gradients.is_refuted(interp, state, replace(event, assumptions=why)):  # a setting has no history
             state.report(event)

@@ -63,8 +63,8 @@ class WrittenTensor(Struct, frozen=True):
     which shares the write; `base`: something else refers to one; `taken`: this function took it as a part of one.
     `floating`: its elements are floating numbers. `cast`: the op chooses its types by itself. `widened`: an operand has
     a wider floating dtype, which a new tensor would have. `param`: it is a parameter, or part of
-    one. `bound`: the owner is an attribute that an object of a library needs as it is. `fixed`: what is written is an
-    item or attribute to which nothing can be assigned.
+    one. `apart`: it is a view that has a local variable of its own. `bound`: the owner is an attribute that an object
+    of a library needs as it is. `fixed`: what is written is an item or attribute to which nothing can be assigned.
     `certain`: it is certainly a tensor of the framework, and no array that shares its memory.
     `gradient`: a gradient flows into what is written from another operand. `unrecorded`: the write was not recorded,
     so that the tensor kept its history, which a new one would not have. `fed`: a call of which nothing is
@@ -84,6 +84,7 @@ class WrittenTensor(Struct, frozen=True):
     cast: bool
     widened: bool
     param: bool
+    apart: bool
     bound: bool
     fixed: bool
     certain: bool
@@ -139,11 +140,12 @@ def _describe(call: Call, part: str, ref: Ref, tensor: Tensor) -> WrittenTensor:
         foreign=tensor.storage <= frame.env.id or _is_unknown(state, tensor),
         bases=frozenset(over) & names,
         base=not names.issuperset(over) or (view and own is not None and tensor.base in own),
-        taken=view and ref.id > frame.env.id and not _is_all(tensor),
+        taken=view and ref.id > frame.env.id and tensor.view is not View.EXPANDED and not _is_all(tensor),
         floating=tensor.dtype == "float" or (tensor.dtype == "unknown" and tensor.rg is True),
         cast=state.modes.autocast is not False,
         widened=_is_widened(call, part, tensor),
         param=tensor.param or (whole is not None and whole.param),
+        apart=view and owner in names and tensor.base not in held[owner],
         bound=_is_bound(state, frame, expr, owner),
         fixed=_is_fixed(call, expr),
         certain=tensor.sure and tensor.view is not View.UNTRACKED and not _is_unknown(state, tensor),

@@ -116,10 +116,10 @@ def _expr(interp: Interpreter, frame: Frame, state: State, node: ir.ExprStmt) ->
 
 
 def _dropped(expr: ir.Expr) -> Iterator[int]:
-    """Yield the calls of which a statement drops the result: both of `x.add_(1).mul_(2)` and of `f() if c else g()`."""
-    if type(expr) is ir.IfExp:
-        yield from _dropped(expr.then)
-        yield from _dropped(expr.orelse)
+    """Yield the calls of which a statement drops the result: both of `x.add_(1).mul_(2)` and of `f(), g()`."""
+    sides = (expr.then, expr.orelse) if type(expr) is ir.IfExp else ()
+    for part in expr.items if type(expr) is ir.Sequence else sides:
+        yield from _dropped(part)
     while type(expr) is ir.Call:
         yield expr.at
         if type(expr.func) is not ir.Attr:

@@ -235,6 +235,8 @@ def _equal(state: State, op: str, left: Value, right: Value) -> Value:
         return path_condition.is_none(state, right)
     if isinstance(left, Const) and isinstance(right, Const):
         return Const(left.value == right.value)
+    if _is_shorter(state, left, right) or _is_shorter(state, right, left):
+        return Const(False)
     if isinstance(left, Sym) or isinstance(right, Sym):
         learned = path_condition.known(state, left), path_condition.known(state, right)
         if learned != (left, right):
@@ -253,6 +255,20 @@ def _equal(state: State, op: str, left: Value, right: Value) -> Value:
         pair = path_condition.items_of(state, left), path_condition.items_of(state, right)
         return state.symbols.sym((origins.COMPARE, "==", *pair))
     return Const(left == right)
+
+
+def _is_shorter(state: State, one: Value, other: Value) -> bool:
+    """Check whether a tuple has fewer items than another has for certain: `(3,)` and `shape[:1] + (n, 3)`."""
+    return isinstance(one, Tuple) and one.exact and len(one.items) < _fewest(state, other)
+
+
+def _fewest(state: State, value: Value) -> int:
+    """Return how many items a tuple, or a sum of tuples, has at least."""
+    match state.symbols.key(value) if isinstance(value, Sym) else None:
+        case (origins.BINARY, "+", Tuple() | Sym() as left, Tuple() | Sym() as right):
+            return _fewest(state, left) + _fewest(state, right)
+        case _:
+            return len(value.items) if isinstance(value, Tuple) else 0
 
 
 def _may_be_equal(state: State, left: Value, right: Value) -> bool:

@@ -62,6 +62,10 @@ def _of_container(
     match state.object(receiver), receiver:
         case ListObject() as inner, Ref() as ref if function.name == "sort":
             return _sort(interp, frame, state, ref, inner, arguments, at)
+        case ListObject() as inner, Ref() as ref if function.name in {"put", "put_nowait"} and arguments.positional:
+            # Nobody keeps it there: another thread may have taken out what was put there before.
+            state.put(ref, _of_kind(inner.extended(arguments.positional[:1])))
+            return [(state, NONE)]
         case ListObject() as inner, Ref() as ref:
             name = _OF_QUEUES.get(function.name, function.name)
             return [(state, _list_method(interp, frame, state, ref, inner, name, arguments, at))]
@@ -77,7 +81,7 @@ def _of_container(
             return [(state, _of_constant(state, receiver, function.name, arguments))]
 
 
-_OF_QUEUES = {"put": "append", "put_nowait": "append", "get": "popleft", "get_nowait": "popleft"}
+_OF_QUEUES = {"get": "popleft", "get_nowait": "popleft"}
 _OF_FIELDS = frozenset({"_replace", "_asdict"})
 
 

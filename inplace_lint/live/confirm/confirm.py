@@ -9,6 +9,7 @@ other findings are *not reached*, or *could not run*.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -18,6 +19,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from inplace_lint.core.errors import UnreadableError
+from inplace_lint.core.event import Failure
 from inplace_lint.core.finding import Finding, Proof, Role, Severity, Verdict
 from inplace_lint.core.span import Span
 from inplace_lint.live import source as text
@@ -31,6 +33,8 @@ from inplace_lint.live.warm import Ran, Warm
 from inplace_lint.rules import RULE_OF
 from inplace_lint.rules.rule import Harm, Variant
 from inplace_lint.workspace.files import decode, read
+
+_ASSIGNED = re.compile(r"[\w.]+\s*=(?!=)")
 
 
 class Setup(Struct, frozen=True):
@@ -310,13 +314,18 @@ class File:
         )
 
     def _lines(self) -> Iterator[tuple[int, Place]]:
-        """Yield the places of silent writes: what writes there need not be a call of the framework."""
+        """Yield the places of silent writes and assignments: what writes there need not be a call of the framework."""
         for number, finding in self.findings.items():
             rule, is_flag = RULE_OF[finding.code], any(item.role is Role.WRITE for item in finding.related)
-            if rule.harm is Harm.SILENT and Variant.UNCOMPILED not in rule.variants and not is_flag:
+            is_silent = rule.harm is Harm.SILENT and Variant.UNCOMPILED not in rule.variants and not is_flag
+            if is_silent or (Failure.FREED in rule.checks and _ASSIGNED.match(self._text_from(finding.span))):
                 place = place_of(self.sources[self.path], finding.span)
                 if place is not None:
                     yield number, place
+
+    def _text_from(self, span: Span) -> str:
+        lines = self.sources[self.path].lines
+        return lines[span.line - 1][span.column :] if 0 < span.line <= len(lines) else ""
 
     def _mark(self, number: int) -> dict[str, Any]:
         finding = self.findings[number]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inplace_lint.rules.draft import Repair
 from inplace_lint.rules.refused import Refusal, refused
 
 RULE = refused(
@@ -11,6 +12,7 @@ RULE = refused(
         "batched",
         "has no batch dimension, and what is written to it has one",
         "create it from an argument: `x.new_zeros(...)`; or compute a new tensor",
+        Repair.NEW_VALUE,
         says=None,  # what it prints depends on the shapes
     ),
     Refusal(

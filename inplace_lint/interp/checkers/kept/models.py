@@ -189,13 +189,13 @@ def _binds(node: object) -> Iterator[str]:
 
 
 def _is_about(test: ir.Expr, target: ir.Expr) -> bool:
-    """Check whether a condition only asks whether a target has a value yet, or which turn this is."""
+    """Check whether a condition only asks whether a target has a value yet, or which turn or setting this is."""
     match test:
         case ir.Unary(_, "not", inner) if inner[1:] == target[1:]:
             return True
         case ir.Compare(_, left, ("is",), _) if left[1:] == target[1:]:
             return True
-        case ir.Compare(_, ir.Name(), ("==",), _):
+        case ir.Compare(_, ir.Name() | ir.Attr(), ("==",), _):
             return True
         case _:
             return False

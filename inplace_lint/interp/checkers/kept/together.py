@@ -31,6 +31,8 @@ from inplace_lint.domain.values import NONE, Ref, Sym, Value
 from inplace_lint.interp.checkers import escaped
 from inplace_lint.interp.frame import text_of
 from inplace_lint.ir import nodes as ir
+from inplace_lint.ir.scopes import names_of
+from inplace_lint.ir.walk import walk
 
 if TYPE_CHECKING:
     from inplace_lint.interp.frame import Frame
@@ -74,9 +76,20 @@ def _check(frame: Frame, state: State, at: int, ref: Ref, first: str, expr: ir.N
             other = older if write.clock < last else next(iter(sorted(set(bound) - through)), older)
             read = Touch("", frame.site(at), symbol=expr.id)
             why = state.assumptions | write.assumptions
-            if not write.doubt | tensor.doubt:
+            if not (write.doubt | tensor.doubt or _is_exchange(frame, at)):
                 state.report(Clobbered(tensor.framework, write.touch, read, other, why))
             return
+
+
+def _is_exchange(frame: Frame, at: int) -> bool:
+    """Check whether a display only gives the same names to what they name in another order: `a, b = b, a`."""
+    statements = walk(frame.closure.function.body) if frame.closure is not None else ()
+    displays = (node for node in statements if type(node) is ir.Assign and type(node.value) is ir.Sequence)
+    return any(
+        set(names_of(node.targets[0])) == {item.id for item in node.value.items if type(item) is ir.Name}
+        for node in displays
+        if type(node.value) is ir.Sequence and node.value.at == at
+    )
 
 
 def _check_attribute(frame: Frame, state: State, at: int, ref: Ref, name: str, attribute: str) -> None:
