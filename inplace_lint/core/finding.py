@@ -153,7 +153,8 @@ class Asks(Struct, frozen=True):
     evaluation, or lead to no training. `number`: the method returns one number, such as a loss.
     `ran`: what was run alone trains parameters itself, and the question is who trains through what it returns.
     `buffers`: it is a call of a module that has them and no parameters, and the question is what it is called on; where
-    it would fail at the second step (`again`), a call has to be seen.
+    it would fail at the second step (`again`), a call has to be seen. `own`: what was run alone asks itself, before it
+    returns.
     """
 
     path: str
@@ -166,6 +167,7 @@ class Asks(Struct, frozen=True):
     ran: bool = False
     buffers: bool = False
     again: bool = False
+    own: bool = False
 
 
 class Finding(Struct, frozen=True):

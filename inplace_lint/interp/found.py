@@ -203,5 +203,6 @@ def _asked(interp: Interpreter, one: Found, entry: Asks | None) -> Found:
     own = one.entry or asks
     if asks is None or own is None:
         return one
-    asks = replace(own, name=asks.name, path=asks.path, records=asks.records, given=given)
+    runs = isinstance(one.event, Stale) and one.event.backward is not None
+    asks = replace(own, name=asks.name, path=asks.path, records=asks.records, given=given, own=runs)
     return replace(one, entry=asks)

@@ -9,12 +9,12 @@ constructs a class take precedence over such ones (`portable_arguments`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 
 from msgspec.structs import replace
 
-from inplace_lint.domain import traits
+from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
@@ -26,6 +26,7 @@ from inplace_lint.domain.values import (
     Dotted,
     Ref,
     Sym,
+    SymId,
     Tuple,
     Value,
 )
@@ -117,7 +118,16 @@ def _input(
     derived = _meant(interp, state, function, promises.class_named(param.annotation))
     base = derived if isinstance(derived, ClassValue) else None
     shown = shown if isinstance(value, Sym) or param.annotation is not None else ()
+    if type(value) is Tuple and all(isinstance(item, Const) and isinstance(item.value, bool) for item in value.items):
+        return Tuple(tuple(_flags(interp, state, number, param.name, value.items)), value.exact)
     return interp.context.coverage.option(number, Option(param.name, value, kind, optional, promised, base, shown))
+
+
+def _flags(interp: Interpreter, state: State, number: SymId, name: str, items: Iterable[Value]) -> Iterator[Value]:
+    """Yield the flags of a default, `stages=(False, True)`, each of which is an option of its own."""
+    for place, item in enumerate(items):
+        key = state.symbols.sym((origins.ITEM, Sym(number), Const(place))).id
+        yield interp.context.coverage.option(key, Option(f"{name}[{place}]", item, ""))
 
 
 def _possible(interp: Interpreter, state: State, function: ir.Function, param: ir.Param) -> tuple[ClassValue, ...]:

@@ -48,8 +48,7 @@ class Framework(Struct, frozen=True):
     (`cut`), and the one that is to `assign` a parameter; the function that makes a tensor like another one (`fill`),
     and the mode for inference (`infer`).
     `sets_up` is the method of a custom function that saves what its `forward` computed, `needs` the attribute of its
-    context that says which inputs require grad.
-    `own_gradients`: the gradient of a leaf is itself a leaf that requires grad.
+    context that says which inputs require grad. `own_gradients`: the gradient of a leaf is a leaf that requires grad.
     `optimizes_leaves`: an optimizer refuses a tensor that is no leaf.
     `checks_custom`: what a custom function keeps is compared by version, and an input that it returns is a view; else
     nothing is compared, and returning an input writes it. `checks_checkpoint` likewise for inputs of a checkpoint.
@@ -60,7 +59,7 @@ class Framework(Struct, frozen=True):
     `setters` are calls that set what they write to values of their argument, besides those that cut the history,
     `zeroes` those that set it to zero; `blank` those that give memory without values, `zeroed` memory that is zero.
     `recording` are functions that say whether gradients are recorded, `inferring` whether inference mode is on,
-    `enabling` what may turn gradients on.
+    `enabling` what may turn gradients on. `repeats` make a tensor of copies that follow each other.
     `settles` are writes that change nothing where they are repeated with the same arguments, `masks` those of which
     that holds where a factor is 0 or 1.
     `keeps_parameters`: a parameter cannot be set to a tensor. `copies_gaps`: a write in place reads an operand on the
@@ -130,6 +129,7 @@ class Framework(Struct, frozen=True):
     zeroes: frozenset[str] = frozenset()
     blank: frozenset[str] = frozenset()
     zeroed: frozenset[str] = frozenset()
+    repeats: frozenset[str] = frozenset()
     settles: frozenset[str] = frozenset()
     recording: frozenset[str] = frozenset()
     inferring: frozenset[str] = frozenset()

@@ -56,6 +56,8 @@ class Trainers:
         """Check whether something in the project may ask for a gradient; for none of what calls pass data for."""
         if any(any(one(given) for one in (self._is_data, self._is_unrecorded, self._is_kept)) for given in asks.given):
             return False
+        if asks.own and not asks.given:
+            return True
         owner, _, name = (asks.name or "").rpartition(".")
         method = (asks.path, owner, name) if owner else (asks.path, asks.owner, asks.method)
         if asks.again:

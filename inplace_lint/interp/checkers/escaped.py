@@ -166,7 +166,8 @@ def _is_own_copy(call: Call, tensor: Tensor) -> bool:
     made = _made(call, tensor)
     if made is None or (made.site.place.slice, made.site.caller) != (call.frame.slice, call.frame.caller):
         return False
-    return made.op.rpartition(".")[2] == call.facts.framework.words.get("copy")
+    framework = call.facts.framework
+    return made.op in framework.repeats or made.op.rpartition(".")[2] == framework.words.get("copy")
 
 
 def _is_set_here(call: Call, tensor: Tensor, name: tuple[RefId, str]) -> bool:

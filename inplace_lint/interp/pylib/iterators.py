@@ -39,7 +39,8 @@ def _firstturns(request: Request, values: Sequence[Value]) -> Results:
         return request.unknown("sequence")
     if not (isinstance(start.value, int) and isinstance(step.value, int) and len(values) <= 3):  # noqa: PLR2004
         return request.unknown("sequence")
-    return [(request.state, Tuple(tuple(Const(start.value + turn * step.value) for turn in range(UNKNOWN_TURNS))))]
+    numbers = (Const(start.value + turn * step.value) for turn in range(UNKNOWN_TURNS))
+    return [(request.state, Tuple(tuple(numbers), exact=False))]
 
 
 def of_enumerate(request: Request) -> Results:
