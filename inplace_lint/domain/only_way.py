@@ -109,16 +109,7 @@ def _returned_tensor(state: State, call: NodeId) -> bool:
     results = {number for number, node in state.all_traits(traits.CALL_NODE) if node == call}
     if not results or any(state.tensor(Sym(number)) is None for number in results):
         return False
-    return not any(_is_part_of(key, results) for key in state.symbols.keys)
-
-
-def _is_part_of(key: object, whole: Collection[SymId]) -> bool:
-    """Check whether a key is that of an item or attribute of one of some values."""
-    match key:
-        case (origins.ITEM | origins.ROW | origins.TURN, Sym(number), *_) | (origins.ATTRIBUTE, int(number), *_):
-            return number in whole
-        case _:
-            return False
+    return not any(origins.is_part(key, results) for key in state.symbols.keys)
 
 
 def _granted(
@@ -132,9 +123,9 @@ def _granted(
     """
     found = _sources(state, loss, starts)
     sources = [one for one in found if isinstance(one, Assumption)]
-    data = [one for one in sources if _is_part_of_argument(state, SymId(one.of))]
+    data = [one for one in sources if origins.is_in_argument(state.symbols.keys, one.of)]
     others = [one for one in sources if one not in data]
-    if data and len(others) == 1 and _function(state, SymId(others[0].of)) is not None:
+    if data and len(others) == 1 and origins.called(state.symbols.keys[others[0].of]) is not None:
         sources = others
         found -= frozenset(data)
     return frozenset(sources) if len(found) == 1 else _shared(state, number, save, found)
@@ -225,19 +216,6 @@ def _computed_of(state: State, waiting: list[SymId]) -> set[SymId]:
     return found
 
 
-def _is_part_of_argument(state: State, number: SymId) -> bool:
-    """Check whether an unknown value is an item of an argument of the entry point, or what a loop over one yields."""
-    depth = 0
-    while True:
-        match state.symbols.keys[number]:
-            case (origins.ITEM | origins.ROW | origins.TURN, Sym(outer), *_):
-                number, depth = outer, depth + 1
-            case (origins.PARAMETER, *_):
-                return depth > 0
-            case _:
-                return False
-
-
 def _needed(state: State, node: Node, *, asked: bool) -> frozenset[str]:
     """Return the assumptions of an opaque module that are certain, as what it was called on requires grad."""
     certain = any(_requires_grad(state, value, asked=asked) for value in node.fed or ())
@@ -249,7 +227,7 @@ def _requires_grad(state: State, value: Value, *, asked: bool) -> bool:
     Check whether a value requires grad: it is known to, or what it was computed of is.
 
     So is what comes from a call whose results the program detaches, and, where the program runs backward (`asked`), the
-    only result of a module that an optimizer owns.
+    result of a module that an optimizer owns and that is called at one place.
     """
     tensor = state.tensor(value)
     if tensor is not None and tensor.rg:
@@ -257,12 +235,14 @@ def _requires_grad(state: State, value: Value, *, asked: bool) -> bool:
     sources = _operands_below(state, tensor) if tensor is not None else set[SymId]()
     if isinstance(value, Sym):
         sources.add(value.id)
-    return any(_is_detached(state, one) or (asked and _is_only_result(state, one)) for one in sources)
+    if asked and any(_is_called_once(state, weight) for weight in _weights_behind(state, tensor, sources)):
+        return True
+    return any(_is_detached(state, one) for one in sources)
 
 
 def _operands_below(state: State, tensor: Tensor) -> set[SymId]:
     """Return the unknown values that a tensor was computed of by operations alone, each of which may require grad."""
-    opaque = {number for number, node in state.nodes.items() if node.fed is not None or node.passes}
+    opaque = _unfollowed(state)
     doubts = frozenset[str]().union(*(state.nodes[number].doubts for number in _below(state, tensor.nodes, opaque)))
     found = {SymId(one.of) for one in doubts if isinstance(one, Assumption)}
     if tensor.base is not None and tensor.view not in BESIDE:
@@ -270,16 +250,44 @@ def _operands_below(state: State, tensor: Tensor) -> set[SymId]:
     return found
 
 
-def _is_only_result(state: State, number: SymId) -> bool:
-    """Check whether an unknown value is what the only call of an opaque module with trained weights returned."""
-    module = _function(state, number)
-    weight = state.trait(traits.WEIGHT, module.id) if isinstance(module, Sym) else None
-    return weight is not None and sum(weight.id in node.leaves for node in state.nodes.values()) == 1
+def _unfollowed(state: State) -> set[NodeId]:
+    """Return the nodes of calls of which the results may be anything: of opaque modules, and of unknown functions."""
+    return {number for number, node in state.nodes.items() if node.fed is not None or node.passes}
+
+
+def _weights_behind(state: State, tensor: Tensor | None, sources: Collection[SymId]) -> frozenset[RefId]:
+    """
+    Return the trained weights of the opaque modules of whose results a value was computed by operations alone.
+
+    Of several results of a call, or what a method of a result returns, each may be without a gradient.
+    """
+    nodes = () if tensor is None else tensor.nodes
+    near = {*nodes, *(into for one in _below(state, nodes, _unfollowed(state)) for into in state.nodes[one].inputs)}
+    for one in _computed_of(state, list(sources)):
+        calls = _calls_behind(state, one)
+        near = near | calls if origins.called(state.symbols.keys[one]) is not None else near - calls
+    return _trained(state, [one for one in near if state.nodes[one].fed is not None])
+
+
+def _calls_behind(state: State, number: SymId) -> set[NodeId]:
+    """Return the nodes of the unknown calls that an unknown value comes from, by items, attributes and methods."""
+    node, key = state.trait(traits.CALL_NODE, number), state.symbols.keys[number]
+    if node is not None or not isinstance(key, tuple):
+        return set() if node is None else {node}
+    parts = [one.id for one in key if isinstance(one, Sym)]
+    parts += [SymId(key[1])] if key[0] is origins.ATTRIBUTE and isinstance(key[1], int) else []
+    return {found for part in parts for found in _calls_behind(state, part)}
+
+
+def _is_called_once(state: State, weight: RefId) -> bool:
+    """Check whether there is one place in the program at which the opaque module with some weight is called."""
+    sites = (node.site for node in state.nodes.values() if weight in node.leaves)
+    return len({site and site.place for site in sites}) == 1
 
 
 def _is_detached(state: State, number: SymId) -> bool:
     """Check whether an unknown value comes from a call of a function, of which the program detaches a result."""
-    made_by = _function(state, _whole(state, number))
+    made_by = _made_by(state, number)
     if made_by is None:
         return False
     tensors = [thing for thing in state.heap.values() if isinstance(thing, Tensor)]
@@ -287,25 +295,16 @@ def _is_detached(state: State, number: SymId) -> bool:
     known = ((one, state.tensor(ref)) for one, ref in state.all_traits(traits.TENSOR))
     computed = [_computed_of(state, [one]) for one, tensor in known if tensor and tensor.storage in detached]
     computed += [_operands_below(state, one) for one in tensors if one.storage in detached and one.nodes]
-    return any({_function(state, _whole(state, one)) for one in sources} == {made_by} for sources in computed)
+    return any({_made_by(state, one) for one in sources} == {made_by} for sources in computed)
 
 
-def _whole(state: State, number: SymId) -> SymId:
-    """Return the value of which an unknown value is an item: `action, log_pi = policy(state)`."""
+def _made_by(state: State, number: SymId) -> Value | None:
+    """Return the function whose call returned an unknown value, or that of which it is an item."""
     match state.symbols.keys[number]:
         case (origins.ITEM, Sym(whole), Const(int())):
-            return whole
-        case _:
-            return number
-
-
-def _function(state: State, number: SymId) -> Value | None:
-    """Return the unknown function whose call returned an unknown value."""
-    match state.symbols.keys[number]:
-        case (origins.RESULT, Sym() as function, *_):
-            return function
-        case _:
-            return None
+            return origins.called(state.symbols.keys[whole])
+        case key:
+            return origins.called(key)
 
 
 def plain(state: State, starts: Collection[NodeId]) -> frozenset[RefId]:

@@ -9,6 +9,14 @@ other things under keys of the same form.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
+
+from inplace_lint.domain.values import Sym
+
+if TYPE_CHECKING:
+    from inplace_lint.domain.values import Value
+
 
 class Origin:
     """
@@ -75,3 +83,36 @@ VALUE = Origin("value")
 DOTTED = Origin("dotted")
 NONE = Origin("none")
 TENSOR = Origin("tensor")
+
+
+def called(key: object) -> Value | None:
+    """Return the unknown function whose call returned an unknown value with a key."""
+    match key:
+        case (Origin() as origin, Sym() as function, *_) if origin is RESULT:
+            return function
+        case _:
+            return None
+
+
+def is_part(key: object, whole: Collection[int]) -> bool:
+    """Check whether a key is that of an item or attribute of one of some values, by their numbers."""
+    match key:
+        case (Origin() as origin, Sym(number), *_) if origin in {ITEM, ROW, TURN}:
+            return number in whole
+        case (Origin() as origin, int(number), *_) if origin is ATTRIBUTE:
+            return number in whole
+        case _:
+            return False
+
+
+def is_in_argument(keys: Sequence[object], number: int) -> bool:
+    """Check whether an unknown value is an item of an argument of the entry point, or what a loop over one yields."""
+    depth = 0
+    while True:
+        match keys[number]:
+            case (Origin() as origin, Sym(outer), *_) if origin in {ITEM, ROW, TURN}:
+                number, depth = outer, depth + 1
+            case (Origin() as origin, *_) if origin is PARAMETER:
+                return depth > 0
+            case _:
+                return False

@@ -45,11 +45,22 @@ def called(frame: Frame, state: State, function: Value, arguments: Arguments, re
     if state.modes.grad is False or type(function) is not Sym or function.kind not in {"", "input"}:
         return
     key = state.symbols.keys[function.id]
-    if isinstance(key, tuple) and key[0] in _MODULES and (arguments.positional or arguments.keywords):
+    if not (isinstance(key, tuple) and key[0] in _MODULES) or _is_part_of_result(state, key):
+        return
+    if arguments.positional or arguments.keywords:
         node = state.trait(traits.CALL_NODE, result.id)
         name = _name(frame, state, function)
         call = traits.Called(function.id, name, arguments.values, state.clock, site, node)
         state.set_trait(traits.CALLED, result.id, call)
+
+
+def _is_part_of_result(state: State, key: object) -> bool:
+    """Check whether what is called is an attribute of what such a call returned: `critic(x).split(2)`."""
+    match key:
+        case (origins.ATTRIBUTE, int(outer), _):
+            return state.has_trait(traits.CALLED, SymId(outer))
+        case _:
+            return False
 
 
 def accumulate(state: State, framework: str, tensors: Sequence[Tensor], site: Site | None, retain: bool) -> None:

@@ -362,6 +362,8 @@ def name_of(state: State, owner: SymId) -> str:
             match state.symbols.keys[method]:
                 case (origins.ATTRIBUTE, int(receiver), _):
                     return name_of(state, SymId(receiver))
+                case (origins.GLOBAL, _, str(name), *_):
+                    return name
                 case _:
                     return _NAMELESS
         case _:

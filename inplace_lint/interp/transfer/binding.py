@@ -258,8 +258,17 @@ def _tensor(call: Binding, name: str) -> Three:
     if call.state.tensor(value) is not None:
         return True
     if isinstance(value, Sym) and value.kind not in NOT_TENSORS:
-        return True if value.kind == "tensor" or opaque_modules.is_output(call.state, value) else None
+        known = value.kind == "tensor" or opaque_modules.is_output(call.state, value)
+        return True if known or _is_result_of_tensors(call.state, value) else None
     return False
+
+
+def _is_result_of_tensors(state: State, value: Sym) -> bool:
+    """Check whether what may be a module was called on tensors, and returned an unknown value or several with it."""
+    key = state.symbols.keys[value.id]
+    whole = key[1] if isinstance(key, tuple) and key[0] is origins.ITEM else value
+    called = state.trait(traits.CALLED, whole.id) if isinstance(whole, Sym) else None
+    return called is not None and any(state.tensor(one) is not None for one in called.given)
 
 
 def _is_shown(state: State, value: Sym) -> bool:
