@@ -106,7 +106,7 @@ class Context(Struct):
     enumerations: dict[int, tuple[ClassValue, type[Enum] | None]] = field(default_factory=dict)
     resetting: dict[int, tuple[ClassValue, bool]] = field(default_factory=dict)
     freezing: dict[int, tuple[object, bool]] = field(default_factory=dict)
-    describing: dict[tuple[str, str, str], Read | None] = field(default_factory=dict)
+    describing: dict[tuple[str, str, str, frozenset[str]], Read | None] = field(default_factory=dict)
     exchanged: set[str] = field(default_factory=set)
     observed: ObservedCalls = field(default_factory=ObservedCalls)
     coverage: Coverage = field(default_factory=Coverage)

@@ -263,10 +263,14 @@ class _Reader:
         return EITHER if any(True in values for values in found) else OTHER
 
     def _called(self, func: ir.Expr, key: Key) -> Read | None:
-        if isinstance(func, ir.Name) and func.id in self.inner:
-            name = parameter(self.inner[func.id], key)
-            return None if name is None else read(self.inner[func.id], name, self.callee)
-        return self.callee(func, key)
+        """Return what a function does with an argument; None for one that is a variable."""
+        inner = self.inner.get(func.id) if isinstance(func, ir.Name) else None
+        if inner is not None:
+            name = parameter(inner, key)
+            return None if name is None else read(inner, name, self._called)
+        first = func.value if isinstance(func, ir.Attr) else func
+        own = {*self.function.local, *(param.name for param in self.function.params)}
+        return None if isinstance(first, ir.Name) and first.id in own else self.callee(func, key)
 
 
 def parameter(function: ir.Function, key: Key) -> str | None:

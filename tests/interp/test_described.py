@@ -68,6 +68,8 @@ def test_it_is_read_and_returned(body: str) -> None:
         "unknown(*[cls])\nreturn cls",
         "unknown(**{'a': cls})\nreturn cls",
         "cls()\nreturn cls",
+        "describe = other\ndescribe(cls)\nreturn cls",
+        "other(cls)\nreturn cls",
         "yield cls",
     ],
 )

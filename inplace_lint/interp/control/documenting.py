@@ -14,8 +14,10 @@ signatures and texts has no part in training.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 
+from inplace_lint.domain.heap import Names
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import ClassValue, Closure, Value
 from inplace_lint.interp.interpreter import Interpreter
@@ -30,7 +32,7 @@ _UNWRAPS = "unwrap"
 
 _NOTHING, _PERHAPS = described.Read(described.OTHER), described.Read(described.EITHER)
 
-Analysed = dict[tuple[str, str, str], described.Read | None]
+Analysed = dict[tuple[str, str, str, frozenset[str]], described.Read | None]
 
 
 def only_documents(interp: Interpreter, state: State, decorator: object, thing: Value) -> bool:
@@ -41,37 +43,56 @@ def only_documents(interp: Interpreter, state: State, decorator: object, thing: 
     """
     if not isinstance(decorator, Closure) or decorator.wrapper:
         return False
-    done = _of_first(interp, decorator)
+    done = _of_first(interp, state, decorator)
     if done is None or done.values != described.ITSELF or not isinstance(thing, Closure | ClassValue):
         return False
     methods = [interp.lookup(state, thing, name) for name in done.methods] if isinstance(thing, ClassValue) else []
-    return all(method is None or _only_reads(interp, method) for method in methods)
+    return all(method is None or _only_reads(interp, state, method) for method in methods)
 
 
-def _only_reads(interp: Interpreter, method: Value) -> bool:
-    done = _of_first(interp, method) if isinstance(method, Closure) else None
+def _only_reads(interp: Interpreter, state: State, method: Value) -> bool:
+    done = _of_first(interp, state, method) if isinstance(method, Closure) else None
     return done is not None and done.values == described.OTHER and not done.methods
 
 
-def _of_first(interp: Interpreter, closure: Closure) -> described.Read | None:
+def _of_first(interp: Interpreter, state: State, closure: Closure) -> described.Read | None:
     """Return what a function does with its first argument."""
     function, known = closure.function, interp.context.describing
-    return _read(interp, known, closure.module, function, function.params[0].name) if function.params else None
+    hidden = frozenset(_names_around(state, closure))
+    return _read(interp, known, closure.module, function, function.params[0].name, hidden) if function.params else None
 
 
-def _read(interp: Interpreter, known: Analysed, path: str, function: ir.Function, name: str) -> described.Read | None:
-    key = (path, function.sha, name)
+def _names_around(state: State, closure: Closure) -> Iterator[str]:
+    """Yield the variables of the functions that a function is defined in."""
+    env = closure.env
+    while env is not None and isinstance(scope := state.heap[env.id], Names):
+        yield from scope.values
+        env = scope.parent
+
+
+def _read(
+    interp: Interpreter,
+    known: Analysed,
+    path: str,
+    function: ir.Function,
+    name: str,
+    hidden: frozenset[str] = frozenset(),
+) -> described.Read | None:
+    """Return what a function of a file does with a parameter; the `hidden` names do not mean what they mean there."""
+    key = (path, function.sha, name, hidden)
     if key not in known:
         known[key] = _PERHAPS  # while it is looked at, for one that calls itself
-        known[key] = described.read(function, name, partial(_callee, interp, known, path))
+        known[key] = described.read(function, name, partial(_callee, interp, known, path, hidden))
     return known[key]
 
 
 def _callee(
-    interp: Interpreter, known: Analysed, path: str, func: ir.Expr, key: described.Key
+    interp: Interpreter, known: Analysed, path: str, hidden: frozenset[str], func: ir.Expr, key: described.Key
 ) -> described.Read | None:
     """Return the same for an argument of a function that is called in a file; None if that is not known."""
     match func:
+        case ir.Name(_, name) | ir.Attr(_, ir.Name(_, name), _) if name in hidden:
+            return None
         case ir.Name(_, name):
             return _named(interp, known, path, name, key)
         case ir.Attr(_, ir.Name(_, owner), name):
