@@ -14,7 +14,7 @@ from typing import NamedTuple
 from inplace_lint.ir import nodes as ir
 from inplace_lint.ir.walk import walk
 
-Values = frozenset[bool]  # whether a value is the argument; both where it may be, or may hold it
+Values = frozenset[bool]  # whether a value is the argument; both where it may be, or may hold it or be a part of it
 ITSELF, OTHER, EITHER = frozenset({True}), frozenset({False}), frozenset({True, False})
 Key = int | str  # the position or the keyword of an argument
 
@@ -33,6 +33,11 @@ class Read(NamedTuple):
 Callee = Callable[[ir.Expr, Key], Read | None]
 
 _DOCUMENTATION = frozenset({"__doc__"})
+_TEXTS = frozenset({"__doc__", "__name__", "__qualname__", "__module__"})
+_LOOK_UP = "get"
+_MAKING = frozenset({"set", "list", "dict", "str", "int", "float"})
+# Methods that change nothing: those of texts, and some of mappings and lists.
+_READING = frozenset({"get", "items", "keys", "values", "copy", *(name for name in dir(str) if name[0] != "_")})
 
 
 class _Kept(Exception):  # noqa: N818 - no error: the function does more with its argument than to read it
@@ -58,15 +63,16 @@ class _Reader:
     def __init__(self, function: ir.Function, name: str, callee: Callee) -> None:
         self.function, self.name, self.callee = function, name, callee
         self.held = {name}
+        self.itself = ITSELF  # what the parameter stands for: either where the function binds it again
         self.shared: set[str] = set()  # names of enclosing scopes that it binds
         self.inner: dict[str, ir.Function] = {}
         self.returned: set[bool] = set()
         self.methods: set[str] = set()
 
     def run(self) -> Read:
-        before: set[str] = set()
-        while before != self.held:
-            before = {*self.held}
+        before: tuple[Values, set[str]] | None = None
+        while before != (self.itself, self.held):
+            before = self.itself, {*self.held}
             self.returned = set()
             if not self._block(self.function.body):
                 self.returned.add(False)
@@ -100,7 +106,7 @@ class _Reader:
 
     def _if(self, test: ir.Expr, body: Sequence[ir.Stmt], orelse: Sequence[ir.Stmt]) -> bool:
         self._value(test)
-        if test[1:] == (self.name,) and isinstance(test, ir.Name):  # a function or class is true
+        if isinstance(test, ir.Name) and self._value(test) == ITSELF:  # a function or class is true
             return self._block(body)
         ends = self._block(body)
         return self._block(orelse) and ends
@@ -116,8 +122,10 @@ class _Reader:
             case ir.Declare(_, target, _, value):
                 self._bind(target, self._value(value))
             case ir.AugAssign(_, _, target, value):
-                self._refuse(self._value(value))
-                self._bind(target, OTHER)
+                given = self._value(value)
+                if not self._is_made_here(target):
+                    self._refuse(given | self._value(target))
+                self._bind(target, given)
             case ir.For(_, target, iterable, body, orelse):
                 self._bind(target, self._value(iterable))
                 self._block(body)
@@ -152,8 +160,10 @@ class _Reader:
         match target:
             case None:
                 pass
-            case ir.Name(_, name) if name == self.name or (True in given and name in self.shared):
+            case ir.Name(_, name) if True in given and name in self.shared:
                 raise _Kept
+            case ir.Name(_, name) if name == self.name:
+                self.itself = EITHER
             case ir.Name(_, name) if True in given:
                 self.held.add(name)
             case ir.Sequence(_, _, items):
@@ -167,6 +177,15 @@ class _Reader:
                 raise _Kept
             case _:
                 self._value(target)
+
+    def _is_made_here(self, target: ir.Expr) -> bool:
+        """Return whether a variable is only bound to what the function makes: nothing else has what is added."""
+        name = target.id if isinstance(target, ir.Name) else ""
+        nodes = (node for node in walk(self.function.body) if isinstance(node, ir.Assign))
+        values = [
+            node.value for node in nodes if any(isinstance(one, ir.Name) and one.id == name for one in node.targets)
+        ]
+        return bool(values) and name not in self.shared and all(map(_is_made, values))
 
     def _reaches(self, value: ir.Expr) -> bool:
         """Return whether an expression is a part of the argument: what is set there changes the argument."""
@@ -191,12 +210,13 @@ class _Reader:
         """Return whether the value of an expression is the argument."""
         match expr:
             case ir.Name(_, name):
-                return ITSELF if name == self.name else EITHER if name in self.held else OTHER
+                return self.itself if name == self.name else EITHER if name in self.held else OTHER
             case ir.Call():
                 return self._call(expr)
-            case ir.Attr(_, value, _) | ir.Unary(_, _, value):
-                self._value(value)
-                return OTHER
+            case ir.Attr(_, value, name):
+                return EITHER if True in self._value(value) and name not in _TEXTS else OTHER
+            case ir.Unary(_, _, value):
+                return self._each((value,))
             case ir.BoolOp(_, _, values):
                 return frozenset[bool]().union(*map(self._value, values))
             case ir.IfExp(_, test, then, orelse):
@@ -242,25 +262,34 @@ class _Reader:
         return EITHER if any(True in value for value in values) else OTHER
 
     def _call(self, call: ir.Call) -> Values:
-        found: list[Values] = []
-        match call.func:
-            case ir.Name(_, name) if name in self.inner:
-                pass
-            case ir.Attr(_, value, name) if True in self._value(value):
-                self.methods.add(name)
-            case func:
-                self._refuse(self._value(func))
+        found = self._method(call.func)
         for key, value in (*enumerate(call.args), *((keyword.name, keyword.value) for keyword in call.keywords)):
             passed = self._value(value)
             if True in passed:
                 done = None if key is None or isinstance(value, ir.Starred) else self._called(call.func, key)
-                if done is None:
+                if done is None or (passed != ITSELF and not done.methods <= _READING):
                     raise _Kept
-                self.methods |= done.methods
+                self.methods |= done.methods if passed == ITSELF else set()
                 found.append(done.values if passed == ITSELF or True not in done.values else EITHER)
         if len(found) == 1:
             return found[0]
         return EITHER if any(True in values for values in found) else OTHER
+
+    def _method(self, func: ir.Expr) -> list[Values]:
+        """Look at what is called; return what a method of what may be a part of the argument may return."""
+        match func:
+            case ir.Name(_, name) if name in self.inner:
+                return []
+            case ir.Attr(_, value, name):
+                owner = self._value(value)
+                if owner == ITSELF:
+                    self.methods.add(name)
+                elif True in owner and name not in _READING:
+                    raise _Kept
+                return [EITHER] if True in owner and owner != ITSELF else []
+            case _:
+                self._refuse(self._value(func))
+                return []
 
     def _called(self, func: ir.Expr, key: Key) -> Read | None:
         """Return what a function does with an argument; None for one that is a variable."""
@@ -269,8 +298,19 @@ class _Reader:
             name = parameter(inner, key)
             return None if name is None else read(inner, name, self._called)
         first = func.value if isinstance(func, ir.Attr) else func
+        if isinstance(first, ir.Const | ir.Format):  # a method of a text
+            return Read(OTHER)
+        if isinstance(func, ir.Attr) and func.name == _LOOK_UP:
+            return Read(EITHER)
         own = {*self.function.local, *(param.name for param in self.function.params)}
         return None if isinstance(first, ir.Name) and first.id in own else self.callee(func, key)
+
+
+def _is_made(value: ir.Expr) -> bool:
+    """Return whether an expression makes an object: a display, or a call such as `set()`."""
+    if isinstance(value, ir.Call):
+        return isinstance(value.func, ir.Name) and value.func.id in _MAKING
+    return isinstance(value, ir.Const | ir.Format | ir.Sequence | ir.DictDisplay | ir.Comprehension)
 
 
 def parameter(function: ir.Function, key: Key) -> str | None:

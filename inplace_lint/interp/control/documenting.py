@@ -26,7 +26,8 @@ from inplace_lint.ir import nodes as ir
 
 _READING = frozenset({"isinstance", "issubclass", "hasattr", "callable", "type", "id", "str", "repr", "print", "dir"})
 _LOOKS_UP = "getattr"
-_READING_MODULES = frozenset({"inspect", "typing"})
+_READING_MODULES = frozenset({"inspect", "typing", "re"})
+_PATTERN = frozenset({"re.compile"})
 _READING_FUNCTIONS = frozenset({("dataclasses", "is_dataclass"), ("dataclasses", "fields")})
 _UNWRAPS = "unwrap"
 
@@ -96,7 +97,9 @@ def _callee(
         case ir.Name(_, name):
             return _named(interp, known, path, name, key)
         case ir.Attr(_, ir.Name(_, owner), name):
-            return _of_library(_imported(interp, path, owner)[0], name)
+            items = interp.context.module(path).items(owner)
+            is_pattern = len(items) == 1 and items[0].kind == "statement" and items[0].calls == _PATTERN
+            return _NOTHING if is_pattern else _of_library(_imported(interp, path, owner)[0], name)
         case _:
             return None
 
@@ -110,9 +113,10 @@ def _of_library(package: str, name: str) -> described.Read | None:
 def _named(interp: Interpreter, known: Analysed, path: str, name: str, key: described.Key) -> described.Read | None:
     definitions, modules = interp.context.project.follow((path, name))
     if not definitions and not modules:
-        reads = name in _READING or (name == _LOOKS_UP and key == 0)
         package, original = _imported(interp, path, name)
-        return _of_library(package, original) if package or not reads else _NOTHING
+        if not package and name == _LOOKS_UP:
+            return _NOTHING if key == 1 else _PERHAPS  # what it is asked for, or given instead, and the name of that
+        return _NOTHING if not package and name in _READING else _of_library(package, original)
     if len(definitions) != 1:
         return None
     home, original = definitions[0]
