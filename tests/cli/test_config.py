@@ -105,7 +105,7 @@ def test_what_is_wrong_is_named_with_its_place_and_the_nearest_right_word(tmp_pa
     [
         ("inplace-lint.toml", "[tool.inplace-lint]\njobs = 1\n", "{file}:1: keys belong at the top level of this "),
         ("pyproject.toml", "[tool.inplace_lint]\njobs = 1\n", "{file}:1: the table is called `[tool.inplace-lint]`, "),
-        ("pyproject.toml", "tool.inplacelint.jobs = 1\n", "{file}: the table is called `[tool.inplace-lint]`, "),
+        ("pyproject.toml", "tool.inplacelint.jobs = 1\n", "{file}:1: the table is called `[tool.inplace-lint]`, "),
     ],
 )
 def test_a_table_under_another_name_is_no_table_that_is_silently_passed_over(tmp_path, name, text, message):

@@ -62,7 +62,8 @@ def verdicts(prover, chosen: list[Example], severity: str = "error") -> Counter[
 @pytest.mark.parametrize("framework", ["torch", pytest.param("paddle", marks=pytest.mark.paddle)])
 def test_a_sample_of_what_raises_is_confirmed(prover, framework):
     found = verdicts(prover, sample(examples(framework, "raises", "error")))
-    assert set(found) == {"confirmed"}
+    assert set(found) <= {"confirmed", "not reached"}
+    assert found["not reached"] <= 1  # sparse tensors, whose memory has no address, are not watched
 
 
 @pytest.mark.slow
