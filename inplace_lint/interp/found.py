@@ -103,22 +103,34 @@ def with_callers(
 
     Whether a gradient is asked for what it returns, where that is assumed, and whether gradients are recorded around
     it. `ran`: what is assumed where it runs a backward itself. After a step of its own, what it returns is used up.
+    Around a module that a function only made, gradients are recorded where what the function returned is called.
     """
     if not name or (name.startswith("__") and name != "__call__"):
         return found
     entry = Asks(interp.context.path, name if cls is None else f"{cls.name}.{name}")
     recorded = replace(entry, records=True)
+    called = replace(recorded, name=f"{name}.{interp.context.default().framework.calls}")
     again = replace(entry, method=name, owner="" if cls is None else cls.name, ran=True)
     return [
         replace(one, entry=again)
         if ran and ran in one.event.assumptions and _is_stepped(one.event)
         else replace(one, entry=entry)
         if asked and (asked in one.event.assumptions or _is_refused_alone(one.event))
-        else replace(one, entry=recorded)
+        else replace(one, entry=recorded if cls is not None or _runs_inside(interp, one.event) else called)
         if isinstance(one.event, Refused) and one.event.check in _WHERE_RECORDED
         else one
         for one in found
     ]
+
+
+def _runs_inside(interp: Interpreter, event: Refused) -> bool:
+    """Check whether a write runs while the function runs that is the entry point, not when what it made is called."""
+    site = event.write.site
+    while site is not None and site.caller is not None:  # the last is the call by the entry point
+        if site.place.slice == interp.context.coverage.root:
+            return True
+        site = site.caller
+    return False
 
 
 def _is_stepped(event: Event) -> bool:

@@ -508,6 +508,46 @@ def test_a_method_that_may_be_called_where_gradients_are_recorded_is_refused(lin
     assert "error[IPL201]" in lint("--output-format=concise", "--exclude", "helper.py", "scaled.py").out
 
 
+HALVES = """\
+from torch import nn
+
+
+class Halves(nn.Module):
+    def __init__(self, layer):
+        super().__init__()
+        self.layer = layer
+
+    def forward(self, x):
+        left, right = self.layer(x).split([2, 2], dim=1)
+        return left.tanh() + right.relu_()
+"""
+MAKER = """\
+from halves import Halves
+from torch import nn
+
+
+def build(width):
+    return Halves(nn.Linear(width, 4))
+"""
+MAKING = """\
+from built import build
+from modes import frozen
+
+__all__ = ["large"]
+
+
+@frozen
+def large():
+    return build(8)
+"""
+
+
+def test_gradients_are_recorded_where_a_module_is_called_not_where_it_is_made(lint, tree):
+    for name, text in {"halves": HALVES, "built": MAKER, "user": MAKING}.items():
+        (tree / f"{name}.py").write_text(text)
+    assert "error[IPL203]" in lint("--output-format=concise", "--exclude", "helper.py", "halves.py").out
+
+
 FORWARD = "    def forward(self, x):\n        self.scale.clamp_(0)\n        return x * self.scale\n"
 CALLED = """\
 import torch
