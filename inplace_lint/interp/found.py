@@ -126,7 +126,7 @@ def with_callers(
 def _runs_inside(interp: Interpreter, event: Refused) -> bool:
     """Check whether a write runs while the function runs that is the entry point, not when what it made is called."""
     site = event.write.site
-    while site is not None and site.caller is not None:  # the last is the call by the entry point
+    while site.caller is not None:  # the last is the call by the entry point
         if site.place.slice == interp.context.coverage.root:
             return True
         site = site.caller
