@@ -18,19 +18,17 @@ from typing import TYPE_CHECKING, Any
 
 from inplace_lint.config.settings import is_there, marked_root
 from inplace_lint.core.errors import UnreadableError
-from inplace_lint.effects.reachability import reachable
 from inplace_lint.workspace import files
 from inplace_lint.workspace.claims import Claim, Question, digest
-from inplace_lint.workspace.import_resolver import Lookup
+from inplace_lint.workspace.import_resolver import INIT, Lookup
 from inplace_lint.workspace.places import Disk, Shipped
-from inplace_lint.workspace.top_level import FEW, Headers, Unparsed, names_one
+from inplace_lint.workspace.top_level import FEW, Headers, Unparsed, leading_names, names_one
 
 if TYPE_CHECKING:
     from inplace_lint.workspace.module_store import Earlier, Project
 
 _DEFINITION = re.compile(r"^(?:class|def|async[ \t]+def)[ \t]+(\w+)", re.MULTILINE)
-_WORD = re.compile(r"\w+")
-_HINT = re.compile(r"[^\W_]_\(|[-+*/@%|&^]=|inplace|\][ \t]*=(?!=)|\bout=|\.data\b|\.step\(|\.backward\(")
+_ASSIGNED = re.compile(r"^(?!__)(\w+)[ \t]*(?::[^=\n]+)?=(?!=)", re.MULTILINE)
 _MOST_FILES = 20_000
 _MOST_UNMARKED = 1_000
 _MOST_CALLERS = 16
@@ -184,13 +182,27 @@ class Graph:
         found: dict[str, None] = {}
         level = {path}
         while level and len(found) < _MOST_CALLERS:
-            users = {user for target in level for user in known.get(target, ())} - found.keys() - {path}
+            users = {user for target in level for user in self._using(target, known)} - found.keys() - {path}
             nearest = _by_distance(users, path)
             if level == {path} and len(users) > _MOST_CALLERS:
                 nearest = self._leading(path, nearest, known[path])
             found.update(dict.fromkeys(nearest if level != {path} else [*nearest, *self._asking(path, known)]))
             level = users
         return tuple(found)[:_MOST_CALLERS]
+
+    def _using(self, path: str, known: Mapping[str, Mapping[str, set[str]]]) -> Iterable[str]:
+        """
+        Return the files that import something of a file; of a package, only what it has itself, or all of it.
+
+        What it only passes on counts where it is defined. `import a.b` runs `a`, and takes nothing of it.
+        """
+        users = known.get(path, {})
+        if posixpath.basename(path) != INIT:
+            return users
+        own = {"*", *self._defined(path), *_ASSIGNED.findall(self._decoded(path))}
+        inner = [target for target in known if target.startswith(path.removesuffix(INIT)) and target != path]
+        of_inner = {user for target in inner for user, names in known[target].items() if "" in names}
+        return [user for user, of in users.items() if not own.isdisjoint(of) or ("" in of and user not in of_inner)]
 
     def _asking(self, path: str, known: Mapping[str, Mapping[str, set[str]]]) -> list[str]:
         """
@@ -228,7 +240,7 @@ class Graph:
 
     def _leading(self, path: str, users: Sequence[str], names: Mapping[str, set[str]]) -> list[str]:
         """Return those of the importers of a file that import what leads to a write, in turns for each such name."""
-        leading = _leading_names(self._decoded(path))
+        leading = leading_names(self._decoded(path))
         of_each = [[user for user in users if name in names[user]] for name in sorted({*leading, "", "*"})]
         return [user for turn in itertools.zip_longest(*of_each) for user in turn if user is not None]
 
@@ -334,25 +346,6 @@ class Graph:
             if name in self._defined(home):
                 return home
         return None
-
-
-def _leading_names(text: str) -> set[str]:
-    """
-    Return the names of a file that may lead to a write, by hints in its text.
-
-    They only choose among many callers. This is no use of the summaries of `effects`, since no file is parsed in a warm
-    run.
-    """
-    starts = [*_DEFINITION.finditer(text)]
-    users: dict[str, set[str]] = {match[1]: set() for match in starts}
-    writing: set[str] = set()
-    for match, following in itertools.zip_longest(starts, starts[1:]):
-        block = text[match.end() : len(text) if following is None else following.start()]
-        for word in users.keys() & _WORD.findall(block):
-            users[word].add(match[1])
-        if _HINT.search(block):
-            writing.add(match[1])
-    return reachable(writing, users)
 
 
 def _by_distance(paths: Collection[str], path: str) -> list[str]:

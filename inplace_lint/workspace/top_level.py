@@ -9,6 +9,7 @@ that imports all of hundreds of modules is searched for names that few of them h
 
 from __future__ import annotations
 
+import itertools
 import re
 import sys
 import unicodedata
@@ -20,18 +21,25 @@ from zlib import crc32
 
 from msgspec import DecodeError, Struct, msgpack
 
+from inplace_lint.effects.reachability import reachable
 from inplace_lint.workspace.claims import Claim, Question, digest
 from inplace_lint.workspace.import_resolver import Lookup
 from inplace_lint.workspace.import_statements import Imports, Statement, statements
 
 # What is indented below a definition, and lines that close a bracket of it.
 _DEFINITION = re.compile(r"^(?:async[ \t]+def|def|class)[ \t]+(\w+)[^\n]*\n(?:[ \t\f)\]}#][^\n]*\n|\n)*", re.MULTILINE)
+_STARTS = re.compile(r"^(?:class|def|async[ \t]+def)[ \t]+(\w+)", re.MULTILINE)
+_HINT = re.compile(r"[^\W_]_\(|[-+*/@%|&^]=|inplace|\][ \t]*=(?!=)|\bout=|\.data\b|\.step\(|\.backward\(")
 _GAP = r"(?:[ \t\f]|\\\n)"
 _STAR = re.compile(rf"\bfrom{_GAP}*(\.*){_GAP}*([\w.]*){_GAP}+import{_GAP}*\*|\bimport{_GAP}*\*")
 _WORD = re.compile(r"(?<![\w.])[^\W\d]\w*")  # what stands after a dot is bound by nothing
 _LIST = re.compile(r"^__all__[ \t]*(?::[^=\n]*)?=[ \t]*[\[(]([^\[\]()]*)[\])][ \t]*(?:#[^\n]*)?$", re.MULTILINE)
 _ITEMS = re.compile(r"(?:\s|,|#[^\n]*\n|\"\w+\"|'\w+')*")
 _ITEM = re.compile(r"#[^\n]*|[\"'](\w+)")
+
+# An import of names, inside of a statement or not; what stands in brackets ends where the first of these closes.
+_NAMES = re.compile(rf"^[ \t]*from{_GAP}+[\w.]+{_GAP}+import{_GAP}*(?:\([^)]*\)|(?:[^\n\\(;]|\\\n)*)", re.MULTILINE)
+_RENAMES = re.compile(rf"\bas{_GAP}")
 
 ANY = "*"  # any key
 _WORDS = re.compile(r"\w+")
@@ -72,8 +80,31 @@ def without_bodies(source: str) -> str:
     return _DEFINITION.sub(_kept, _normal(source))
 
 
+def leading_names(text: str) -> set[str]:
+    """
+    Return the names of a file that may lead to a write, by hints in its text.
+
+    They only choose among many callers. This is no use of the summaries of `effects`, since no file is parsed in a warm
+    run.
+    """
+    starts = [*_STARTS.finditer(text)]
+    users: dict[str, set[str]] = {match[1]: set() for match in starts}
+    writing: set[str] = set()
+    for match, following in itertools.zip_longest(starts, starts[1:]):
+        block = text[match.end() : len(text) if following is None else following.start()]
+        for word in users.keys() & _WORDS.findall(block):
+            users[word].add(match[1])
+        if _HINT.search(block):
+            writing.add(match[1])
+    return reachable(writing, users)
+
+
 class Outside(NamedTuple):
-    """A digest of what a file has outside of functions and classes, and the hashes of its words, of four bytes each."""
+    """
+    A digest of what a file has outside of functions and classes, and the hashes of its words, of four bytes each.
+
+    The words of an import are not among them, unless it gives a name another one: it does nothing with them.
+    """
 
     digest: str
     words: bytes
@@ -121,7 +152,7 @@ class Headers:
         known = self._of(key)
         if known.outside is None:
             outside = text()
-            known.outside = Outside(digest(outside), array("I", sorted(hashes(outside))).tobytes())
+            known.outside = Outside(digest(outside), array("I", sorted(hashes(_used(outside)))).tobytes())
             self._new[key] = known
         return known.outside
 
@@ -184,7 +215,7 @@ class TopLevels:
         self._filled.clear()
 
     def words(self, path: str) -> frozenset[int]:
-        """Return the `hashes` of what is outside of functions and classes, with the names of these."""
+        """Return the `hashes` of what is outside of functions, classes and imports, with the names of the former."""
         if path not in self._words:
             found = array("I")
             found.frombytes(self._header(path).words)
@@ -266,6 +297,11 @@ class Unparsed:
             return digest(repr(self.defining(claim.path, claim.detail)))
         home, _, key = claim.detail.split("\n", 2)
         return self.top_levels.filled(self.imports.run_with(claim.path), home, key)
+
+
+def _used(text: str) -> str:
+    """Return a text without its imports of names that keep their names."""
+    return _NAMES.sub(lambda match: match[0] if _RENAMES.search(match[0]) else "", text)
 
 
 def _put(text: str) -> Iterator[tuple[str, frozenset[str]]]:

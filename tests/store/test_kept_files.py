@@ -102,6 +102,26 @@ def test_imports_and_words_are_kept_by_the_bytes_of_files(tmp_path):
     assert headers.taken() == {}
 
 
+USED = {
+    "not": ("from home import register", False),
+    "in brackets": ("from home import (\n    other,  # register\n    register,\n)", False),
+    "over lines": ("from home import other, \\\n    register", False),
+    "in a statement": ("if other:\n    from home import register", False),
+    "by its name": ("from home import register\nregister('key')", True),
+    "by another name": ("from home import register as put\nput('key')", True),
+    "by another name in brackets": ("from home import (\n    register as put\n)\nput('key')", True),
+    "of all": ("from home import *\nregister('key')", True),
+    "of a module": ("import home\nhome.register('key')", True),
+    "after an import": ("from home import other; register('key')", True),
+}
+
+
+@pytest.mark.parametrize(("text", "used"), USED.values(), ids=USED)
+def test_names_that_are_only_imported_are_no_words(text, used):
+    top_levels = TopLevels(lambda _: text, lambda path: path, Headers())
+    assert (hashes("register") <= top_levels.words("1")) is used
+
+
 @pytest.mark.parametrize(
     "form", [b"", b"\x93", b"\xc0", b"\x92\xc0\x92\xa1d\xc4\x03abc", b"\x92\xc0\x05", b"\x93\xc0\xc0\x01"]
 )
