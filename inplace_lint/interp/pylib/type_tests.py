@@ -10,8 +10,9 @@ import numbers
 import os
 import pathlib
 import queue
+from collections.abc import Collection, Sequence
 
-from inplace_lint.domain import traits
+from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Names, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
@@ -79,7 +80,7 @@ def is_a(interp: Interpreter, state: State, value: Value, cls: Value) -> bool | 
         mro = interp.context.mro(instance.cls)
         if cls in mro or any(_same_library(interp, entry, cls) for entry in mro):
             return True
-        return None if instance.opaque or isinstance(cls, Sym) else False
+        return False if not instance.opaque and _is_of_others(interp, state, mro, cls) else None
     if isinstance(cls, ClassValue) and isinstance(value, Const):
         return enums.may_be(interp, state, cls, value)
     if isinstance(cls, Sym):
@@ -87,6 +88,35 @@ def is_a(interp: Interpreter, state: State, value: Value, cls: Value) -> bool | 
     if isinstance(value, ClassValue | Dotted | Partial | Builtin):
         return _is_callable_kind(interp, value, name)
     return _is_builtin(state, value, name)
+
+
+def _is_of_others(interp: Interpreter, state: State, mro: Sequence[Value], cls: Value) -> bool:
+    """
+    Check whether no class of an object is a class: one that is known, or that a package has which is not installed.
+
+    A package may hand on a class of a framework, by its own name.
+
+        try: from fused_layers import FusedNorm
+        except ImportError: FusedNorm = None
+    """
+    if not isinstance(cls, Sym):
+        return True
+    match state.symbols.key(cls):
+        case (origins.GLOBAL, str(path), str(name)):
+            module = interp.context.module(path)
+            found = module.imports(name) if len(module.items(name)) == 1 else ()
+            names = {name, *(imported.rpartition(".")[2] for _, imported in found)}
+            return bool(found) and not any(_is_named(interp, entry, names) for entry in mro)
+        case _:
+            return False
+
+
+def _is_named(interp: Interpreter, entry: Value, names: Collection[str]) -> bool:
+    """Check whether a class, or one that it derives from in its framework, has one of some names."""
+    if not isinstance(entry, ClassValue | Dotted | Builtin):
+        return True
+    above = (base for form in interp.context.forms(entry.name) for base in form.derives)
+    return any(one.rpartition(".")[2] in names for one in (entry.name, *above, "Module"))
 
 
 def _is_tensor_of(interp: Interpreter, state: State, facts: Facts, value: Value, cls: Value) -> bool | None:
