@@ -32,7 +32,9 @@ _STARTS = re.compile(r"^(?:class|def|async[ \t]+def)[ \t]+(\w+)", re.MULTILINE)
 _HINT = re.compile(r"[^\W_]_\(|[-+*/@%|&^]=|inplace|\][ \t]*=(?!=)|\bout=|\.data\b|\.step\(|\.backward\(")
 _GAP = r"(?:[ \t\f]|\\\n)"
 _STAR = re.compile(rf"\bfrom{_GAP}*(\.*){_GAP}*([\w.]*){_GAP}+import{_GAP}*\*|\bimport{_GAP}*\*")
-_WORD = re.compile(r"(?<![\w.])[^\W\d]\w*")  # what stands after a dot is bound by nothing
+# What stands after a dot is bound by nothing, and what is called only by a definition.
+_WORD = re.compile(rf"(?:(?<=\bdef)|(?<=\bclass)){_GAP}+(\w+)|(?<![\w.])([^\W\d]\w*\b)(?![ \t]*\()")
+_COMMENT = re.compile(r"^[ \t]*#(?:(?!\"{3}|'{3})[^\n])*$", re.MULTILINE)  # with no end of a string in it
 _LIST = re.compile(r"^__all__[ \t]*(?::[^=\n]*)?=[ \t]*[\[(]([^\[\]()]*)[\])][ \t]*(?:#[^\n]*)?$", re.MULTILINE)
 _ITEMS = re.compile(r"(?:\s|,|#[^\n]*\n|\"\w+\"|'\w+')*")
 _ITEM = re.compile(r"#[^\n]*|[\"'](\w+)")
@@ -72,7 +74,10 @@ def bound(source: str) -> Bound:
     text = without_bodies(source)
     stars = [match.groups() for match in _STAR.finditer(text)]
     known = tuple((module, len(level)) for level, module in stars if level or module)
-    return Bound(_interned(_WORD.findall(text)), known if len(known) == len(stars) else None)
+    names = [defined or name for defined, name in _WORD.findall(_COMMENT.sub("", text))]
+    if "__all__" not in names:
+        names = [name for name in names if not name.startswith("_")]
+    return Bound(_interned(names), known if len(known) == len(stars) else None)
 
 
 def without_bodies(source: str) -> str:

@@ -62,7 +62,8 @@ def _exact(source: str) -> tuple[set[str], set[tuple[str, int]]]:
 def _is_covered(source: str) -> bool:
     names, stars = _exact(source)
     found = bound(source)
-    return names - {"*"} <= set(found.names) and (found.stars is None or stars <= set(found.stars))
+    exported = {name for name in names if name != "*" and not name.startswith("_")}
+    return exported <= set(found.names) and (found.stars is None or stars <= set(found.stars))
 
 
 def test_all_names_that_a_module_binds_are_given() -> None:
@@ -75,6 +76,13 @@ def test_all_names_that_a_module_binds_are_given() -> None:
 def test_names_inside_of_functions_and_classes_are_not() -> None:
     source = "def run(first):\n    local = 1\n\nclass Block:\n    def go(self):\n        pass\nlast = a.part"
     assert set(bound(source).names) == {"run", "Block", "last", "a"}
+
+
+def test_what_is_only_called_or_remarked_is_not() -> None:
+    source = "# modules may follow\nif here():\n    def run(): pass\n    class\\\n  Block (Base): pass\n_own = there (1)\n"
+    assert set(bound(source).names) == {"if", "def", "run", "pass", "class", "Block", "Base"}
+    assert {"there", "_own"} & set(bound(f"{source}__all__ = [*names]\n").names) == {"_own"}
+    assert "later" in bound('"""\n# a text """; later = 1\n').names
 
 
 def test_identifiers_are_read_as_python_reads_them() -> None:
