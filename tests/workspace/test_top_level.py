@@ -79,7 +79,9 @@ def test_names_inside_of_functions_and_classes_are_not() -> None:
 
 
 def test_what_is_only_called_or_remarked_is_not() -> None:
-    source = "# modules may follow\nif here():\n    def run(): pass\n    class\\\n  Block (Base): pass\n_own = there (1)\n"
+    source = (
+        "# modules may follow\nif here():\n    def run(): pass\n    class\\\n  Block (Base): pass\n_own = there (1)\n"
+    )
     assert set(bound(source).names) == {"if", "def", "run", "pass", "class", "Block", "Base"}
     assert {"there", "_own"} & set(bound(f"{source}__all__ = [*names]\n").names) == {"_own"}
     assert "later" in bound('"""\n# a text """; later = 1\n').names
