@@ -13,6 +13,7 @@ Other generators are run to their end before anything uses what they yield. A lo
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import TypeVar
 
 from msgspec.structs import replace
@@ -52,7 +53,17 @@ def never_run(interp: Interpreter, frame: Frame, at: int) -> bool:
     return all(len(re.findall(rf"\b{re.escape(name)}\b", text)) == 1 for name in names)
 
 
-def move_behind_turn(state: State, item: Value, since: int, until: int) -> None:
+def end_turn(
+    going: Iterable[State], left: Iterable[State], item: Value, turn: tuple[int, int], clocks: tuple[int, int]
+) -> None:
+    """End the turn of so many, of a loop over a generator that ran between two clocks, on paths that go on or leave."""
+    for state in left:
+        _leave_early(state, *turn, *clocks)
+    for state in going:
+        _move_behind_turn(state, item, *clocks)
+
+
+def _move_behind_turn(state: State, item: Value, since: int, until: int) -> None:
     """Move what was saved of an item after it was yielded, between two clocks, behind the turn that has just run."""
     for ref, tensor in state.tensors_in(item):
         kept, storage = state.trait(traits.YIELDED_FIRST, ref.id), state.storages[tensor.storage]
@@ -65,7 +76,7 @@ def move_behind_turn(state: State, item: Value, since: int, until: int) -> None:
                 state.nodes[number] = replace(node, saves=tuple(moved.get(save, save) for save in node.saves))
 
 
-def leave_early(state: State, turn: int, turns: int, since: int, until: int) -> None:
+def _leave_early(state: State, turn: int, turns: int, since: int, until: int) -> None:
     """Take back what a generator, run between two clocks, did after the turn in which its loop was left."""
     found = [at for _, at in state.all_traits(traits.YIELDED_AT) if since <= at[0] and at[-1] <= until]
     clocks = max(found, key=lambda at: at[-1], default=())

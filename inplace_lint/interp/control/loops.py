@@ -1,4 +1,8 @@
-"""Runs loops: every turn over a short known iterable, else two turns, or none where the length is not known."""
+"""
+Runs loops: every turn over a short known iterable, else two turns, or none where the length is not known.
+
+Of a training loop the first turns and the last are run: they show what one step leaves to the next.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +10,12 @@ from inplace_lint.domain import traits
 from inplace_lint.domain.state import State
 from inplace_lint.interp.control import generators, iteration, path_condition
 from inplace_lint.interp.frame import Frame
-from inplace_lint.interp.fuel import UNKNOWN_TURNS
+from inplace_lint.interp.fuel import EXACT_TURNS, UNKNOWN_TURNS
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Flow, Items, Outcome, Outcomes
 from inplace_lint.ir import nodes as ir
+from inplace_lint.ir import scopes
+from inplace_lint.ir.walk import walk
 
 
 def run_for(interp: Interpreter, frame: Frame, state: State, node: ir.For) -> Outcomes:
@@ -26,6 +32,8 @@ def run_for(interp: Interpreter, frame: Frame, state: State, node: ir.For) -> Ou
         inner = frame.looping(len(items.items))
         after.clock += lazy  # what the first turn keeps is later than what the generator did
         for turn, item in enumerate(items.items, 1):
+            if EXACT_TURNS <= turn < len(items.items) and _repeats(node, going):
+                continue
             # The last turn of a training goes another way than those before: what they kept meets what it writes.
             turns = UNKNOWN_TURNS < turn == len(items.items) and going[0].has_trait(traits.TRAINS, None)
             with interp.fuel.scope(prefers=not prefers, enters=False) if turns else interp.fuel.preferring(prefers):
@@ -34,10 +42,9 @@ def run_for(interp: Interpreter, frame: Frame, state: State, node: ir.For) -> Ou
                     interp.listeners.turn(frame, path, node.target)
                 had, gone = len(ended), len(outcomes)
                 going = _turn(interp, inner, going, node.body, ended, outcomes)
-            for left in (*ended[had:], *(outcome.state for outcome in outcomes[gone:])) if lazy else ():
-                generators.leave_early(left, turn, len(items.items), began, since)
-            for path in going if lazy else ():
-                generators.move_behind_turn(path, item, began, since)
+            if lazy:
+                left = [*ended[had:], *(outcome.state for outcome in outcomes[gone:])]
+                generators.end_turn(going, left, item, (turn, len(items.items)), (began, since))
             if not going or interp.fuel.is_used_up:
                 break
         for path in (*going, *ended):
@@ -48,6 +55,17 @@ def run_for(interp: Interpreter, frame: Frame, state: State, node: ir.For) -> Ou
             outcomes.extend(interp.execute(frame, path, node.orelse))
         outcomes.extend(Outcome(path) for path in ended)
     return interp.fuel.limited(outcomes)
+
+
+def _repeats(node: ir.For, going: list[State]) -> bool:
+    """Check whether turns train, as the first ones did, and no condition asks which turn it is."""
+    return all(path.has_trait(traits.TRAINS, None) for path in going) and not _asks_for_turn(node)
+
+
+def _asks_for_turn(node: ir.For) -> bool:
+    targets = {*scopes.names_of(node.target)}
+    tests = (one.test for one in walk(node.body) if isinstance(one, ir.If | ir.IfExp | ir.While | ir.Assert))
+    return any(isinstance(part, ir.Name) and part.id in targets for test in tests for part in walk(test))
 
 
 def _bound(
