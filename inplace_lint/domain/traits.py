@@ -20,7 +20,7 @@ from inplace_lint.core.event import Lost, Site, Touch
 from inplace_lint.core.span import Place, Slice
 from inplace_lint.domain.heap import Part, Write
 from inplace_lint.domain.shape import Size
-from inplace_lint.domain.values import Closure, Const, NodeId, Ref, RefId, StorageId, Sym, SymId, Three, Value
+from inplace_lint.domain.values import ClassValue, Closure, Const, NodeId, Ref, RefId, StorageId, Sym, SymId, Three, Value
 from inplace_lint.knowledge.operator_schema import OperatorSchema
 
 Key = TypeVar("Key", bound=Hashable)
@@ -233,6 +233,7 @@ class Holding(Struct, frozen=True):
 # Computed on first use, once an entry point.
 MODULE_SCOPE: Trait[str, Ref] = Trait("module scope", Owner.WHOLE, Lifetime.ROOT)
 CLASS_SCOPE: Trait[tuple[Slice, str, int], Ref] = Trait("class scope", Owner.WHOLE, Lifetime.ROOT)
+CLASS: Trait[Slice, ClassValue] = Trait("class", Owner.WHOLE, Lifetime.ROOT)  # of a base that a function made
 METHOD: Trait[tuple[Slice, str], Value] = Trait("method", Owner.WHOLE, Lifetime.ROOT)
 UNBOUND: Trait[tuple[str, str], bool] = Trait("unbound", Owner.WHOLE, Lifetime.ROOT)
 HAS_RUN: Trait[Slice, bool] = Trait("has run", Owner.WHOLE, Lifetime.ROOT)

@@ -260,14 +260,27 @@ def run_item(interp: Interpreter, state: State, path: str, env: Ref, item: Defin
 
 
 def class_of(interp: Interpreter, state: State, frame: Frame, item: Definition) -> ClassValue | None:
-    """Return the class of a top-level definition, the same object on every path; one inside of a statement by name."""
+    """
+    Return the class of a top-level definition, the same object on every path; one inside of a statement by name.
+
+    One that derives from a class that a function made is so on the paths that go on from there: others have no
+    variables of that call.
+    """
     if item.slice.kind != "class":
         found = module_variable(interp, state, item.slice.path, item.name)
         return found if isinstance(found, ClassValue) else None
     node = interp.context.class_node(item.slice, item.name)
-    known = interp.context.classes.get(item.slice)
-    if known is None and node is not None:
+    known = state.trait(traits.CLASS, item.slice) or interp.context.classes.get(item.slice)
+    is_other = known is not None and _has_made(interp, known) and not state.has_trait(traits.CLASS, item.slice)
+    if (known is None or is_other) and node is not None:
         methods = {method.member: method.slice for method in item.methods}
         known = interp.make_class(frame, state, node, methods)
         interp.context.classes[item.slice] = known
+        if _has_made(interp, known):
+            state.set_trait(traits.CLASS, item.slice, known)
     return known
+
+
+def _has_made(interp: Interpreter, cls: ClassValue) -> bool:
+    """Check whether a class is, or derives from, one that was made in a call of a function."""
+    return any(isinstance(one, ClassValue) and one.env is not None for one in interp.context.mro(cls))
