@@ -20,7 +20,19 @@ from inplace_lint.core.event import Lost, Site, Touch
 from inplace_lint.core.span import Place, Slice
 from inplace_lint.domain.heap import Part, Write
 from inplace_lint.domain.shape import Size
-from inplace_lint.domain.values import ClassValue, Closure, Const, NodeId, Ref, RefId, StorageId, Sym, SymId, Three, Value
+from inplace_lint.domain.values import (
+    ClassValue,
+    Closure,
+    Const,
+    NodeId,
+    Ref,
+    RefId,
+    StorageId,
+    Sym,
+    SymId,
+    Three,
+    Value,
+)
 from inplace_lint.knowledge.operator_schema import OperatorSchema
 
 Key = TypeVar("Key", bound=Hashable)
