@@ -8,6 +8,7 @@ from inplace_lint.interp.control import generators, iteration, path_condition
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.fuel import UNKNOWN_TURNS
 from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.options import late_turns
 from inplace_lint.interp.outcome import Flow, Items, Outcome, Outcomes
 from inplace_lint.ir import nodes as ir
 
@@ -18,6 +19,7 @@ def run_for(interp: Interpreter, frame: Frame, state: State, node: ir.For) -> Ou
     began, lazy = state.clock, generators.runs_between(node.iter)
     for after, iterable in interp.evaluate(frame, state, node.iter):
         items = iteration.turns(interp, frame, after, iterable, node.iter, node.at)
+        items = late_turns.with_late_number(interp, frame, after, node, iterable, items)
         ended: list[State] = []
         skipped = after.fork() if not items.exact and not items.items else None
         going = [after]
