@@ -12,6 +12,7 @@ from inplace_lint.interp.control import generators, iteration, path_condition
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.fuel import EXACT_TURNS, UNKNOWN_TURNS
 from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.options import late_turns
 from inplace_lint.interp.outcome import Flow, Items, Outcome, Outcomes
 from inplace_lint.ir import nodes as ir
 from inplace_lint.ir import scopes
@@ -24,6 +25,8 @@ def run_for(interp: Interpreter, frame: Frame, state: State, node: ir.For) -> Ou
     began, lazy = state.clock, generators.runs_between(node.iter)
     for after, iterable in interp.evaluate(frame, state, node.iter):
         items = iteration.turns(interp, frame, after, iterable, node.iter, node.at)
+        items = late_turns.with_late_number(interp, frame, after, node, iterable, items)
+        counts = late_turns.may_turn_more(after, iterable, items)
         ended: list[State] = []
         skipped = after.fork() if not items.exact and not items.items else None
         going = [after]
@@ -37,6 +40,7 @@ def run_for(interp: Interpreter, frame: Frame, state: State, node: ir.For) -> Ou
             # The last turn of a training goes another way than those before: what they kept meets what it writes.
             turns = UNKNOWN_TURNS < turn == len(items.items) and going[0].has_trait(traits.TRAINS, None)
             with interp.fuel.scope(prefers=not prefers, enters=False) if turns else interp.fuel.preferring(prefers):
+                late_turns.count_on_all(interp, frame, going if counts and turn == len(items.items) else (), node.body)
                 going = _bound(interp, frame, going, node, items, turn - 1, ended)
                 for path in going:
                     interp.listeners.turn(frame, path, node.target)
@@ -120,6 +124,7 @@ def run_while(interp: Interpreter, frame: Frame, state: State, node: ir.While) -
     while going:
         inside: list[State] = []
         is_unknown = False
+        late_turns.count_on_all(interp, frame, going if turn == 1 else (), node.body, node.test)
         for path in going:
             for after, test in interp.condition(frame, path, node.test):
                 is_unknown = is_unknown or path_condition.truth(after, test) is None
