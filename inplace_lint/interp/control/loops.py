@@ -28,7 +28,7 @@ def run_for(interp: Interpreter, frame: Frame, state: State, node: ir.For) -> Ou
         items = late_turns.with_late_number(interp, frame, after, node, iterable, items)
         counts = late_turns.may_turn_more(after, iterable, items)
         ended: list[State] = []
-        skipped = after.fork() if not items.exact and not items.items else None
+        skipped = [after.fork()] if not items.exact and not items.items else []
         going = [after]
         prefers = interp.fuel.prefers
         since, made = after.clock, after.next_id
@@ -36,6 +36,7 @@ def run_for(interp: Interpreter, frame: Frame, state: State, node: ir.For) -> Ou
         after.clock += lazy  # what the first turn keeps is later than what the generator did
         for turn, item in enumerate(items.items, 1):
             if EXACT_TURNS <= turn < len(items.items) and _repeats(node, going):
+                counts = True
                 continue
             # The last turn of a training goes another way than those before: what they kept meets what it writes.
             turns = UNKNOWN_TURNS < turn == len(items.items) and going[0].has_trait(traits.TRAINS, None)
@@ -53,9 +54,7 @@ def run_for(interp: Interpreter, frame: Frame, state: State, node: ir.For) -> Ou
                 break
         for path in (*going, *ended):
             interp.listeners.leave(interp, frame, path, node, since, made)
-        if skipped is not None:
-            going.append(skipped)
-        for path in going:
+        for path in (*going, *skipped):
             outcomes.extend(interp.execute(frame, path, node.orelse))
         outcomes.extend(Outcome(path) for path in ended)
     return interp.fuel.limited(outcomes)
