@@ -148,6 +148,15 @@ class Context(Struct):
         """The path of the file whose entry points are run."""
         return self.main.path
 
+    def is_in_package(self) -> bool:
+        """
+        Check whether the file is a module of a package: whoever imports it says what it runs, and no script in it does.
+
+            if __name__ == "__main__":
+                Net(8)(torch.rand(2, 8))        # a trial; with `residual=True` others use it
+        """
+        return self.project.resolve(self.path, "", 1) is not None
+
     @property
     def outline(self) -> Outline:
         """The outline of the file whose entry points are run."""

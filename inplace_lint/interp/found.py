@@ -67,7 +67,8 @@ def collect(interp: Interpreter, results: Results, *, calls: bool = False) -> li
     Of an entry point that only `calls` others, and runs no backward, the classes that it used are still to be run.
     """
     entry, asks = _entry(interp)
-    trains = interp.context.observed.end_root([state for state, _ in results], entry, asks=asks)
+    tries = not entry.item and interp.context.is_in_package()
+    trains = interp.context.observed.end_root([state for state, _ in results], entry, asks=asks, tries=tries)
     if calls and not trains:
         interp.fuel.returned -= schedule.methods_of_classes(interp.context.outline) - interp.fuel.before
     counted = Counter(event for state, _ in results for event in _events(interp, state))

@@ -20,9 +20,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from inplace_lint.domain import only_way, tape, traits, unknown_history
-from inplace_lint.domain.heap import DictObject, Instance, Tensor
+from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, ClassValue, Ref, RefId, Sym, Tuple, Value
+from inplace_lint.domain.values import NONE, NOT_TENSORS, ClassValue, Const, Ref, RefId, Sym, Tuple, Value
 from inplace_lint.effects.reachability import reachable
 from inplace_lint.interp.call import module_registry
 from inplace_lint.interp.expr import subscripts
@@ -30,6 +30,9 @@ from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Results
 from inplace_lint.interp.transfer import materialise
 from inplace_lint.workspace import trainers
+
+_DEEPEST = 4  # levels of containers, enough for any result
+_MEASURES = NOT_TENSORS - {"sequence", "callable"}
 
 
 def backward(
@@ -54,19 +57,44 @@ def backward(
             elsewhere = frozenset(leaf for found in others for leaf in found)
         name = interp.context.default().framework.name
         is_module = cls is not None and interp.context.is_module(cls) is not None
-        is_loss = certain and is_module and _is_loss(state, value, roots[number])
+        is_loss = certain and is_module and _is_loss(interp, state, value, roots[number])
         interp.listeners.accumulate(state, name, roots[number], None, False)
         tape.backward(state, name, roots[number], None, retain=False, elsewhere=elsewhere, trained=is_loss)
 
 
-def _is_loss(state: State, value: Value, tensors: Sequence[Tensor]) -> bool:
+def _is_loss(interp: Interpreter, state: State, value: Value, tensors: Sequence[Tensor]) -> bool:
     """
     Check whether a result is one number: whoever calls a module that returns such trains something through it.
 
-    `value` is the result, with the module; that keeps a statistic where what it returns is none of its tensors.
+    `value` is the result, with the module; that keeps a statistic where what it returns is none of its tensors. Beside
+    the number there may be what has no gradient: `return {"loss": loss, "lr": 0.1}, loss.item()`.
     """
-    returned = state.tensor(value.items[0]) if isinstance(value, Tuple) and value.items else state.tensor(value)
-    return len(tensors) == 1 and tensors[0].rank == 0 and tensors[0] is returned
+    returned = value.items[0] if isinstance(value, Tuple) and value.items else value
+    if len(tensors) != 1 or tensors[0].rank != 0:
+        return False
+    tensor = state.tensor(returned)
+    if tensor is not None:
+        return tensor is tensors[0]
+    parts = list(_parts(state, returned, 0))
+    return tensors[0] in map(state.tensor, parts) and all(_is_data(state, part, tensors[0]) for part in parts)
+
+
+def _parts(state: State, value: Value, depth: int) -> Iterator[Value]:
+    """Yield what a result is made of: the items of its tuples, lists and dicts."""
+    inner = state.object(value) if isinstance(value, Ref) else None
+    holds = isinstance(value, Tuple) or (isinstance(inner, DictObject | ListObject) and inner.exact)
+    for item in _held(state, value) if holds and depth < _DEEPEST else ():
+        yield from _parts(state, item, depth + 1)
+    if not holds or depth == _DEEPEST:
+        yield value
+
+
+def _is_data(state: State, value: Value, loss: Tensor) -> bool:
+    """Check whether a value is a loss, or certainly nothing that a gradient goes through."""
+    tensor = state.tensor(value)
+    if isinstance(value, Sym) and tensor is None:
+        return value.kind in _MEASURES or unknown_history.is_measured(state, value)
+    return isinstance(value, Const) if tensor is None else tensor is loss or tensor.rg is False
 
 
 def are_numbers(interp: Interpreter, results: Results) -> bool:
@@ -131,7 +159,7 @@ def _tensors_below(interp: Interpreter, state: State, value: Value, seen: set[in
         if not tensor.param and tensor.nodes and not logged:
             yield tensor
         return
-    if depth > 4 or (isinstance(value, Ref) and value.id in seen):  # noqa: PLR2004 - deep enough for any result
+    if depth > _DEEPEST or (isinstance(value, Ref) and value.id in seen):
         return
     if isinstance(value, Ref):
         seen.add(value.id)

@@ -69,7 +69,8 @@ class ObservedCalls(Struct):
     those of the rest. `harmful` are the writes of which something was found. `before` nodes had been run by a backward
     when the entry point started. `asking` are the entry points that ask for a gradient themselves, with whether a run
     of each came as far as that. `callers` are those that call a function and run no backward. `inferring` are the
-    classes of modules that were not in training mode, by the method that was called.
+    classes of modules that were not in training mode, by the method that was called. `since` is the clock at which the
+    entry point started: what the statements of modules wrote is theirs.
     """
 
     current: dict[str, set[Called]] = field(default_factory=dict)
@@ -78,13 +79,14 @@ class ObservedCalls(Struct):
     harmful: set[Site] = field(default_factory=set)
     drops: set[Drop] = field(default_factory=set)
     before: int = 0
+    since: int = 0
     asking: dict[Entry, bool] = field(default_factory=dict)
     callers: dict[str, set[Entry]] = field(default_factory=dict)
     inferring: dict[str, Value] = field(default_factory=dict)
 
     def start_root(self, state: State) -> None:
         """Start an entry point on a state in which the statements of modules may have run a backward."""
-        self.before = len(state.freed)
+        self.before, self.since = len(state.freed), state.clock
         self.current.clear()
         state.set_trait(traits.LOSS, None, False)
 
@@ -95,11 +97,12 @@ class ObservedCalls(Struct):
             self.inferring[name] = receiver.cls
         self.current.setdefault(name, set()).add(Called(modes.grad, modes.autocast, modes.compares, infers))
 
-    def end_root(self, states: Iterable[State], entry: Entry, *, asks: bool) -> bool:
+    def end_root(self, states: Iterable[State], entry: Entry, *, asks: bool, tries: bool = False) -> bool:
         """
         Note what became of the calls of an entry point on each of its paths; return whether a backward was run.
 
-        `asks`: the code of the entry point asks for one itself.
+        `asks`: the code of the entry point asks for one itself. `tries`: it is the script of a module of a package,
+        which shows nothing of what others that import the module do unless it trains.
         """
         states = list(states)
         trains = loaded = False
@@ -109,10 +112,11 @@ class ObservedCalls(Struct):
             self.harmful |= found
             if len(state.freed) > self.before:
                 trains = True
-                self.drops.update(_dropped(state, found))
+                self.drops.update(_dropped(state, found, self.since))
         if asks:
             self.asking[entry] = trains or self.asking.get(entry, False)
         known = self.training if trains else self.other
+        loaded = loaded and not tries
         for name, called in self.current.items():
             # What switches gradients off for weights as they were constructed tries the network; nobody infers with it.
             tried = {one._replace(grad=None, infers=False) for one in called}
@@ -198,15 +202,16 @@ def _outer_call(site: Site, inside: Sequence[object]) -> Site | None:
     return above if above is not None and above.place.at else None
 
 
-def _dropped(state: State, harmful: set[Site]) -> Iterator[Drop]:
-    """Return the writes to what needs no gradient, and to what the nodes saved that no backward ran."""
+def _dropped(state: State, harmful: set[Site], since: int) -> Iterator[Drop]:
+    """Return the writes to what needs no gradient, and to what the nodes saved that no backward ran, after a time."""
     trains = state.trait(traits.LOSS, None) is True
     for storage in state.storages.values():
         for write in storage.writes:
             tensor = None if write.tensor is None else state.tensor(write.tensor)
-            if tensor is not None and tensor.rg is False and write.touch.site not in harmful:
+            is_kept = write.clock <= since or write.touch.site in harmful
+            if tensor is not None and tensor.rg is False and not is_kept:
                 yield Drop(write.touch.site, _calls_of(write.touch.site), trains)
-    stale = {site: numbers for site, numbers in _stale(state).items() if site not in harmful}
+    stale = {site: numbers for site, numbers in _stale(state, since).items() if site not in harmful}
     if stale:
         ran, after = _calls_that_ran(state), _after_what_ran(state)
         for site, numbers in stale.items():
@@ -214,13 +219,13 @@ def _dropped(state: State, harmful: set[Site]) -> Iterator[Drop]:
             yield Drop(site, calls if numbers <= after else calls & ran, trains)
 
 
-def _stale(state: State) -> dict[Site, set[NodeId]]:
-    """Return the writes to what nodes saved that no backward ran, with these nodes."""
+def _stale(state: State, since: int) -> dict[Site, set[NodeId]]:
+    """Return the writes after a time to what nodes saved that no backward ran, with these nodes."""
     found: dict[Site, set[NodeId]] = {}
     for number, node in state.nodes.items():
         for save in node.saves if number not in state.freed else ():
             for write in state.storages[save.storage].writes:
-                if write.clock > save.clock and write.touch.site.caller is not None:
+                if write.clock > max(save.clock, since) and write.touch.site.caller is not None:
                     found.setdefault(write.touch.site, set()).add(number)
     return found
 

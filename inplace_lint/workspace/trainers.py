@@ -30,6 +30,7 @@ from inplace_lint.workspace.training.fields import ROWS, data_sets
 from inplace_lint.workspace.training.functions import Function, functions_in
 from inplace_lint.workspace.training.given import Parameters
 from inplace_lint.workspace.training.leads import Lead, Leads, Part
+from inplace_lint.workspace.training.names import layers_with_parameters, trained_layers
 from inplace_lint.workspace.training.recorded import Recorded
 
 Target = tuple[str, str]  # the path of a file, and a name that it binds at its top level
@@ -167,7 +168,8 @@ class Trainers:
         if any(map(is_data_set, self._items(*start))):
             return False
         if self._is_class(start):
-            return self._asks(start[0]) or self._uses_class(start) or self._stands_alone(*start)
+            questions = (self._uses_class, self._is_beside_layers)
+            return self._asks(start[0]) or any(one(start) for one in questions) or self._stands_alone(*start)
         lead = self._leads.of(start[0], "", start[1])
         return lead in _TRAINING or (lead is not Lead.NOWHERE and (number or self._is_meant(*start)))
 
@@ -200,6 +202,33 @@ class Trainers:
                 waiting.extend(more)
                 seen |= more
         return False
+
+    def _is_beside_layers(self, start: Target) -> bool:
+        """
+        Check whether a class of modules is one of layers, as what stands beside it or what it does in training shows.
+
+            LAYERS = {"relu": nn.ReLU, "scale": Scale}      # a table, a function that makes either, or a decorator
+        """
+        modules = [item for item in self._items(*start) if is_module(item)]
+        if any("training" in method.gets for item in modules for method in item.methods):
+            return True
+        if any(self._is_of_layers(start[0], one) for item in modules for one in item.decorators):
+            return True
+        beside = (one for one in self._users(*start) if not trained_layers().isdisjoint(_words(one[2])))
+        return bool(modules) and any(
+            user.kind == "statement" or self._parameters.is_maker(path, item.name, start[1])
+            for path, item, user in beside
+        )
+
+    @remembered
+    def _is_of_layers(self, path: str, decorator: str) -> bool:
+        """Check whether a decorator is also one of a class of modules that has a layer with parameters."""
+        outlines = filter(None, map(self._outline, self.graph.mentioning(path, f"@{decorator}")))
+        others = (
+            item for known in outlines for item in known.items if decorator in item.decorators and is_module(item)
+        )
+        parts = (part for item in others for part in item.methods)
+        return any(not layers_with_parameters().isdisjoint(_words(part)) for part in parts)
 
     def _stands_alone(self, path: str, name: str) -> bool:
         """
@@ -288,6 +317,11 @@ def is_module(item: Definition) -> bool:
     """Check whether a class defines what a call of a module runs, and is no custom function."""
     members = {method.name for method in item.methods}
     return "backward" not in members and any(framework(name).calls in members for name in frameworks())
+
+
+def _words(item: Definition) -> frozenset[str]:
+    """Return the names in a piece of code, and those of attributes."""
+    return item.reads | item.attributes
 
 
 def is_data_set(item: Definition) -> bool:

@@ -842,3 +842,45 @@ def test_a_trial_at_the_end_of_a_module_of_a_package_leaves_options_open(lint, f
         (folder / "parts" / "__init__.py").write_text("")
     (folder / "parts" / "net.py").write_text(TRIED)
     assert rows(folder, lint("check", "parts", "--output-format", "json", "--no-cache")) == found
+
+
+CONVERTED = """\
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+
+    def forward(self, x):
+        h = self.fc(x).sigmoid()
+        return h.add_(1)
+
+
+if __name__ == "__main__":
+    net = Net()
+    net.load_state_dict(torch.load("weights.pt"))
+    net.eval()
+    with torch.no_grad():
+        y = net(torch.rand(2, 4))
+    print(y.sum())
+"""
+
+
+@pytest.mark.parametrize(("in_package", "severity"), [(True, "error"), (False, "warning")])
+def test_a_script_in_a_module_of_a_package_that_infers_says_nothing_of_who_imports_it(
+    lint, folder, in_package, severity
+):
+    (folder / "parts").mkdir()
+    if in_package:
+        (folder / "parts" / "__init__.py").write_text("from .net import Net\n")
+    (folder / "parts" / "net.py").write_text(CONVERTED)
+    found = _found(lint, "parts")
+    assert [(row["code"], row["severity"]) for row in found] == [("IPL101", severity)]
+
+
+def test_what_a_script_kept_is_not_dropped_by_an_entry_point_that_runs_later(lint, folder):
+    (folder / "net.py").write_text(CONVERTED)
+    assert "discard" not in " ".join(_found(lint, "net.py")[0]["assumptions"])

@@ -16,6 +16,7 @@ from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, NOT_TENSORS, Bound, Closure, Const, Dotted, NodeId, Ref, Sym, SymId, Value
 from inplace_lint.interp.call import module_registry
 from inplace_lint.interp.control import path_condition
+from inplace_lint.interp.expr import subscripts
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import module_methods, opaque_modules, optimizers, state_dict
@@ -33,15 +34,7 @@ def unknown_call(
     interp: Interpreter, frame: Frame, state: State, function: Value, arguments: Arguments, at: int
 ) -> Results:
     """Return an unknown result; containers passed to the call may have any content from here on."""
-    for value in arguments.values:
-        inner = state.object(value)
-        if isinstance(value, Ref) and isinstance(inner, ListObject | DictObject):
-            state.put(value, replace(inner, exact=False))
-        elif module_registry.is_module(state, value):
-            _hand_module(interp, state, function, value)
-        elif isinstance(value, Sym):
-            _hand_unknown(state, value)
-        interp.listeners.hand_over(state, value)
+    stores = _hand_over(interp, state, function, arguments)
     state, made = _call_wrapped(interp, frame, state, function, arguments, at)
     if len(arguments.exprs) > 1:
         interp.listeners.gather(frame, state, at, *_named(arguments))
@@ -63,11 +56,27 @@ def unknown_call(
     if _has_no_gradient(state, function, arguments):
         state.set_trait(traits.NO_GRADIENT, result.id, True)
     if isinstance(function, Sym):
-        _hand_owner(state, function, result, drops=at in frame.dropped[:1], free=not made)
+        if not stores:
+            _hand_owner(state, function, result, drops=at in frame.dropped[:1], free=not made)
         _freeze(interp, state, function, arguments)
         state_dict.track_opaque_module(interp, frame, state, function, arguments, site)
         command_line.note(state, function, arguments, result)
     return [(state, result)]
+
+
+def _hand_over(interp: Interpreter, state: State, function: Value, arguments: Arguments) -> bool:
+    """Give an unknown call its arguments; return whether it is a mapping's, which does no more than store them."""
+    stores = isinstance(function, Sym) and _update(interp, state, function, arguments)
+    for value in arguments.values:
+        inner = state.object(value)
+        if isinstance(value, Ref) and isinstance(inner, ListObject | DictObject):
+            state.put(value, replace(inner, exact=False))
+        elif module_registry.is_module(state, value):
+            _hand_module(interp, state, function, value)
+        elif isinstance(value, Sym):
+            _hand_unknown(state, value)
+        interp.listeners.hand_over(state, value)
+    return stores
 
 
 def _freeze(interp: Interpreter, state: State, function: Sym, arguments: Arguments) -> None:
@@ -270,6 +279,28 @@ def _hand_unknown(state: State, value: Sym) -> None:
         state.set_trait(traits.FED, value.id, True)
 
 
+def _update(interp: Interpreter, state: State, function: Sym, arguments: Arguments) -> bool:
+    """
+    Store what an unknown mapping is updated with; return whether a call does that.
+
+        x = batch["x"]
+        batch.update({"hidden": self.encode(x)})     # a mapping, since it has items under texts
+    """
+    match state.symbols.keys[function.id]:
+        case (origins.ATTRIBUTE, int(number), str(name)) if name == _STORES:
+            container = Sym(SymId(number))
+            given = [inner for value in arguments.positional if isinstance(inner := state.object(value), DictObject)]
+        case _:
+            return False
+    is_whole = not arguments.unknown and len(given) == len(arguments.positional) and all(one.exact for one in given)
+    if not is_whole or not subscripts.has_texts(state, container):
+        return False
+    named = ((Const(name), value) for name, value in arguments.keywords)
+    for key, value in (*(pair for inner in given for pair in inner.pairs), *named):
+        subscripts.keep(interp, state, container, key, value)
+    return True
+
+
 def _hand_owner(state: State, function: Sym, result: Sym, *, drops: bool, free: bool) -> None:
     """
     Record that a method of an unknown object may have replaced what the program stored in that.
@@ -337,5 +368,6 @@ def _is_shape(key: object) -> bool:
 _SIZES = frozenset({ValueKind.RANK, ValueKind.SIZE, ValueKind.COUNT})
 _MOST_CALLED = 2
 _LEAVES_ITEMS = frozenset({"get", "keys", "values", "items", "copy"})  # methods of mappings
+_STORES = "update"  # the method of mappings that stores items
 # Methods of Python's sequences and texts; tensors have none of them.
 _SEARCHES = frozenset({"index", "rindex", "find", "rfind", "count"})

@@ -356,7 +356,9 @@ def class_body(interp: Interpreter, state: State, cls: ClassValue) -> Ref:
     known = state.trait(traits.CLASS_SCOPE, key)
     if known is not None:
         return known
-    env = state.new(Names({}, {}, cls.env))
+    # IMPRECISE: of a class that a function made on another path, the variables of the function are not known here.
+    around = cls.env if cls.env is not None and type(state.heap.get(cls.env.id)) is Names else None
+    env = state.new(Names({}, {}, around))
     state.set_trait(traits.CLASS_SCOPE, key, env)
     node = interp.context.definition(cls)
     if node is not None:

@@ -167,10 +167,11 @@ def _of_unknown(interp: Interpreter, frame: Frame, state: State, value: Sym, nam
 
 
 def _is_item(state: State, value: Sym, named: Container[str]) -> bool:
-    """Check whether an unknown value is an item or a parameter, and so no package whose functions write tensors."""
-    key = state.symbols.key(value)
-    listed = isinstance(key, tuple) and key[0] in {origins.TURN, origins.ITEM}
-    return listed or opaque_modules.is_named_as_parameter(state, value, named)
+    """Check whether a value is an item, a parameter or computed with a history: no package that writes tensors."""
+    origin = key[0] if isinstance(key := state.symbols.key(value), tuple) else None
+    if origin in {origins.TURN, origins.ITEM} or opaque_modules.is_named_as_parameter(state, value, named):
+        return True
+    return origin is origins.RESULT and bool(unknown_history.nodes_behind(state, value))
 
 
 def _describes(interp: Interpreter, name: str) -> bool:

@@ -39,9 +39,15 @@ def note(frame: Frame, state: State, operands: tuple[Value, ...], result: Value,
 
 
 def _is_open(state: State, value: Sym) -> bool:
-    """Check whether a value is an input that nothing has shown to be a tensor, or was computed from one."""
-    computed = state.has_trait(traits.COMPUTED_AT, value.id)
-    known = state.trait(traits.COMPUTED_AT, value.id) is not None if computed else value.kind == "input"
+    """
+    Check whether nothing has shown a value to be a tensor that is an input, or was computed from one.
+
+    That is done by an operator, or by an unknown call that was given what has a history.
+    """
+    if state.has_trait(traits.COMPUTED_AT, value.id):
+        known = state.trait(traits.COMPUTED_AT, value.id) is not None
+    else:
+        known = value.kind == "input" or (not value.kind and state.trait(traits.CALL_NODE, value.id) is not None)
     return known and state.ref(value) is None
 
 

@@ -172,6 +172,14 @@ def kept_in(state: State, value: Sym) -> tuple[tuple[Value, Value], ...]:
     return state.trait(traits.ITEMS, value.id) or ()
 
 
+def has_texts(state: State, value: Sym) -> bool:
+    """Check whether something was read from an unknown value, or stored in it, under a text: it is a mapping."""
+    read = (key for key in state.symbols.keys if isinstance(key, tuple) and key[0] is origins.ITEM)
+    return any(key[1] == value and _is_text(key[2]) for key in read) or any(
+        _is_text(key) for key, _ in kept_in(state, value)
+    )
+
+
 def unknown_item(state: State, value: Value, index: Value) -> Sym:
     """Return the item of an unknown value: the same one for the same index."""
     is_second = opaque_modules.is_named_parameter(state, value) and index == Const(1)
@@ -366,11 +374,11 @@ def set_(
             held = tuple(v for k, v in thing.items.items() if k != key_of(index))
         interp.listeners.store(state, Place(frame.slice, target.at), value, held)
         item_stores.store(state, receiver, thing, index, value)
-    _keep(interp, state, item_stores.unknown(state, receiver), index, value)
+    keep(interp, state, item_stores.unknown(state, receiver), index, value)
     return [state]
 
 
-def _keep(interp: Interpreter, state: State, container: Value, key: Value, value: Value) -> None:
+def keep(interp: Interpreter, state: State, container: Value, key: Value, value: Value) -> None:
     """Remember an item of an unknown container."""
     if not isinstance(container, Sym) or not isinstance(key, Const) or not isinstance(key.value, str | int):
         return

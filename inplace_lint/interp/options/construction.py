@@ -45,7 +45,7 @@ def constructed(
         defaults = _defaults_in_use(interp, cls.name, init)
         candidates = [symbolic_args.of_constructor(interp, spare, init.function, defaults)]
     elif isinstance(init, Closure):
-        options = id(cls) not in interp.context.coverage.by_program or _is_in_package(interp)
+        options = id(cls) not in interp.context.coverage.by_program or interp.context.is_in_package()
         candidates = [symbolic_args.completed(interp, spare, init, known, options=options) for known in candidates]
     candidates = [interp.context.coverage.applied(given) for given in candidates] or [Arguments()]
     with interp.fuel.scope(paths=paths):
@@ -64,16 +64,6 @@ def constructed(
         searched = len(interp.context.coverage.refused) > known
         made = made or ([] if entries or searched else _on_unknown_values(interp, frame, spare, cls, init))
     return made or unmade(interp, spare, cls)
-
-
-def _is_in_package(interp: Interpreter) -> bool:
-    """
-    Check whether the file is a module of a package: whoever imports it says what it runs, and no script in it does.
-
-        if __name__ == "__main__":
-            Net(8)(torch.rand(2, 8))        # a trial; with `residual=True` others use it
-    """
-    return interp.context.project.resolve(interp.context.path, "", 1) is not None
 
 
 def _on_unknown_objects(

@@ -43,6 +43,18 @@ def layers() -> frozenset[str]:
 
 
 @cache
+def trained_layers() -> frozenset[str]:
+    """Return the last names of the layers that have parameters or keep the shape, and of losses that are one number."""
+    found = ((name, row) for known in frameworks() for name, rows in tables(known).rows.items() for row in rows)
+    return frozenset(name.rpartition(".")[2] for name, row in found if "init" in row and _is_of_networks(row))
+
+
+def _is_of_networks(row: Mapping[str, Any]) -> bool:
+    shapes = [one.get("shape", "") for one in row.get("returns", ())]
+    return "state" in row or any(shape.startswith("like(") or shape == "axes(0)" for shape in shapes)
+
+
+@cache
 def chains() -> frozenset[str]:
     """Return the last names of the frameworks' containers whose parts are called one after the other."""
     return frozenset(name.rpartition(".")[2] for known in frameworks() for name in framework(known).chains)
