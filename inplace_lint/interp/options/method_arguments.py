@@ -30,7 +30,7 @@ def of_method(
     if passed:
         _pass_all(state, found)
     name, framework = function.qualname, interp.context.default().framework
-    if _derives(interp, cls, framework.optimizers) or is_step(interp, cls, name):
+    if optimizes(interp, cls) or is_step(interp, cls, name):
         for given in (value for _, value in found.keywords if isinstance(value, Sym)):
             state.set_trait(traits.NO_GRADIENT, given.id, True)
     match found.keywords:
@@ -40,6 +40,11 @@ def of_method(
         case _ if name == framework.calls and _derives(interp, cls, framework.losses):
             _compare_with_targets(interp, state, method, found)
     return found
+
+
+def optimizes(interp: Interpreter, cls: ClassValue) -> bool:
+    """Say whether a class is an optimizer: of what its methods return or keep no gradient is asked."""
+    return _derives(interp, cls, interp.context.default().framework.optimizers)
 
 
 def is_step(interp: Interpreter, cls: ClassValue, name: str) -> bool:
