@@ -7,7 +7,8 @@ Reports reads of a tensor that an earlier write changed under another name: auto
 
     x[0], x[1] = x[1], x[0]     # both views are taken first: the second is read after the first write
 
-A write through an attribute counts for the variable that was bound to it before, if that is first read after the write:
+A write through an attribute counts for the variable that was bound to it before, if that is first read after the write,
+or together with the attribute:
 
     old = self.running_mean
     self.running_mean.mul_(0.9).add_(mean)
@@ -151,6 +152,7 @@ def _check(call: Call, part: str, expr: ir.Name, ref: Ref, tensor: Tensor) -> No
         if write.clock > since and (
             (_hits(write, ref, tensor) and _surprises(call, write, frame.env.id, expr.id))
             or (write.tensor == ref and _is_of_attribute(frame, write, expr.id))
+            or (write.tensor == ref and _meets_itself(call, part, ref, write))
             or _loses(frame, write, ref, tensor)
         ):
             _report(call, part, expr, tensor, write, expr.id)
@@ -213,6 +215,15 @@ def _is_of_attribute(frame: Frame, write: Write, name: str) -> bool:
     own = {one.at for binding in bindings for one in binding.targets if isinstance(one, ir.Name)}
     from_it = [binding for binding in bindings if text_of(binding.value) == touch.symbol]
     return len(bindings) == len(from_it) == 1 and all(at > touch.site.place.at for at in reads if at not in own)
+
+
+def _meets_itself(call: Call, part: str, ref: Ref, write: Write) -> bool:
+    """Check whether an op takes a tensor twice: by a variable, and by the attribute through which it was written."""
+    written, state = write.touch.symbol, call.state
+    if write.names or write.touch.flag is not None or "." not in written:
+        return False
+    others = (name for name, expr in call.binding.exprs.items() if name != part and text_of(expr) == written)
+    return any(state.ref(value) == ref for name in others if (value := call.binding.value(name)) is not None)
 
 
 def _loses(frame: Frame, write: Write, ref: Ref, tensor: Tensor) -> bool:
