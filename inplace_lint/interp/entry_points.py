@@ -203,7 +203,7 @@ def _run_class(interp: Interpreter, item: Definition) -> list[Found]:
     With chosen options: construct it on these, and of the methods run only the one that they are for.
     """
     state, frame = _start(interp, item)
-    cls = environment.class_of(interp, state, frame, item)
+    cls = environment.decorated_class(interp, state, frame, item)
     if cls is None:
         return []
     coverage, choice = interp.context.coverage, interp.context.coverage.choice
@@ -265,7 +265,7 @@ def _set_up_class(interp: Interpreter, item: Definition) -> list[Found]:
     Its parts are constructed when something reads more of them than their class.
     """
     state, frame = _start(interp, item)
-    cls = environment.class_of(interp, state, frame, item)
+    cls = environment.decorated_class(interp, state, frame, item)
     if cls is None:
         return []
     with interp.fuel.scope(lazy=True, shallow=True):

@@ -259,6 +259,15 @@ def run_item(interp: Interpreter, state: State, path: str, env: Ref, item: Defin
     state.modes, state.assumptions = modes, assumptions
 
 
+def decorated_class(interp: Interpreter, state: State, frame: Frame, item: Definition) -> ClassValue | None:
+    """Return the class of a top-level definition once its decorators have run, which may set its methods anew."""
+    cls = class_of(interp, state, frame, item)
+    node = None if cls is None else interp.context.class_node(item.slice, item.name)
+    if node is not None and node.decorators:
+        run_once(interp, state, item.slice.path, frame.env, item)
+    return cls
+
+
 def class_of(interp: Interpreter, state: State, frame: Frame, item: Definition) -> ClassValue | None:
     """Return the class of a top-level definition, the same object on every path; one inside of a statement by name."""
     if item.slice.kind != "class":
