@@ -26,7 +26,9 @@ _SAYS = {
         " memory with"
     ),
     Keeping.AGAIN: ("{what} is overwritten between the two times that it was stored: both entries share one memory"),
-    Keeping.TWICE: "{what} is overwritten, although an entry is to hold it as it was before and as it is after the write",
+    Keeping.TWICE: (
+        "{what} is overwritten, although an entry is to hold it as it was before and as it is after the write"
+    ),
     Keeping.ITEM: "{what} belongs to the object: it is changed again each time the item is requested",
     Keeping.REPEATED: "{what} is overwritten, but all items of the list or dict are this one tensor",
     Keeping.KEYS: "{what} is overwritten, but another key of the dict leads to the same tensor",
