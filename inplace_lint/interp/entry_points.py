@@ -359,6 +359,7 @@ def _returned(
         if (
             name == "__init__"
             or not isinstance(method, Closure)
+            or method_arguments.is_replaced(state, receiver, name, method)
             or interp.context.observed.is_only_repeated(closures.name_of(method.function))
         ):
             yield state, NONE, None

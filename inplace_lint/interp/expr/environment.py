@@ -260,11 +260,11 @@ def run_item(interp: Interpreter, state: State, path: str, env: Ref, item: Defin
 
 
 def decorated_class(interp: Interpreter, state: State, frame: Frame, item: Definition) -> ClassValue | None:
-    """Return the class of a top-level definition once its decorators have run, which may set its methods anew."""
-    cls = class_of(interp, state, frame, item)
+    """Return the class of a top-level definition once all has run that may set its methods anew: `Net.forward = f`."""
+    cls, path = class_of(interp, state, frame, item), item.slice.path
     node = None if cls is None else interp.context.class_node(item.slice, item.name)
-    if node is not None and node.decorators:
-        run_once(interp, state, item.slice.path, frame.env, item)
+    if node is not None and (node.decorators or interp.context.module(path).fills(item.name)):
+        find(interp, state, path, item.name)
     return cls
 
 

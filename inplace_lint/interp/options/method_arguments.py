@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, ClassValue, Closure, Const, Dotted, Sym
+from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, Dotted, Sym, Value
 from inplace_lint.interp.frame import Arguments
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.symbolic_args import of_function
@@ -45,6 +45,13 @@ def of_method(
 def optimizes(interp: Interpreter, cls: ClassValue) -> bool:
     """Say whether a class is an optimizer: of what its methods return or keep no gradient is asked."""
     return _derives(interp, cls, interp.context.default().framework.optimizers)
+
+
+def is_replaced(state: State, receiver: Value, name: str, method: Closure) -> bool:
+    """Say whether an object has something else in place of a method: `self.forward = self.plain`."""
+    instance = state.instance(receiver)
+    own = None if instance is None else instance.attrs.get(name)
+    return own is not None and not (isinstance(own, Bound) and own.function == method)
 
 
 def is_step(interp: Interpreter, cls: ClassValue, name: str) -> bool:

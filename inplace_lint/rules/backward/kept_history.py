@@ -24,7 +24,9 @@ def judge(event: Event) -> Draft | None:
         return None
     write, marks = event.write, list(ran(event.write))
     if _is_assigned(write):
-        message = f"{named(write.symbol)} is a parameter, and what this makes of it has a history: it cannot be assigned"
+        message = (
+            f"{named(write.symbol)} is a parameter, and what this makes of it has a history: it cannot be assigned"
+        )
         return Draft(message, write, related=tuple(marks), help=_REFUSED, assumptions=event.assumptions)
     if event.backward is not None:
         marks.append(Mark(Role.BACKWARD, event.backward.place, "in the next step, this backward reaches it"))
