@@ -275,4 +275,19 @@ def _surprises(call: Call, write: Write, env: RefId, name: str) -> bool:
     }
     if hidden or name in through:
         return hidden and bool(through)
-    return not all(_lists(call, variable, name) for variable in through)
+    return not all(_lists(call, variable, name) or _is_for(call, variable, name) for variable in through)
+
+
+def _is_for(call: Call, variable: str, name: str) -> bool:
+    """Check whether one statement bound both, and what is written is only read before: `d = r = q; r += 1`."""
+    body = call.frame.closure.function.body if call.frame.closure is not None else ()
+    targets, reads = set[int](), list[int]()
+    together = False
+    for node in walk(body):
+        if type(node) is ir.Assign:
+            bound = {one.id: one.at for one in node.targets if isinstance(one, ir.Name)}
+            together = together or {variable, name} <= bound.keys()
+            targets.update(bound.values())
+        elif type(node) is ir.Name and node.id == variable:
+            reads.append(node.at)
+    return together and all(at < call.at for at in reads if at not in targets)
