@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from inplace_lint.cli.explain import STALE, Explained, Frame
 from inplace_lint.core.finding import Finding, Severity
 from inplace_lint.driver.check_task import framework_names
@@ -54,6 +56,14 @@ def fitting(explained: Explained, findings: Sequence[Finding], texts: Mapping[st
     chosen = exact or inside or [one for one in own if named(one) < 2] or own  # noqa: PLR2004 - see `named`
     elsewhere = len(own) - len(inside) if inside and not exact else 0
     return Fitting(tuple(sorted(chosen, key=score)), elsewhere)
+
+
+def found_out(explained: Explained, findings: Sequence[Finding]) -> Explained:
+    """Return an error without the guess that a parameter was written, where the likeliest finding is about another."""
+    if not explained.parameter or not findings or findings[0].code == explained.codes[0]:
+        return explained
+    first = findings[0].code
+    return replace(explained, parameter=False, codes=(first, *(code for code in explained.codes if code != first)))
 
 
 def _lines(frames: Iterable[Frame]) -> set[tuple[Path, int]]:

@@ -285,7 +285,7 @@ def explain(paths: tuple[Path, ...], lang: str | None, color: str) -> int:
     from inplace_lint.cli.check_command import runner
     from inplace_lint.cli.explain import describe
     from inplace_lint.cli.explain import explain as read
-    from inplace_lint.cli.fitting import fitting
+    from inplace_lint.cli.fitting import fitting, found_out
     from inplace_lint.cli.output import exit_status, write
     from inplace_lint.report.i18n import language, sayer
     from inplace_lint.rules.plugins import rules_of
@@ -298,12 +298,13 @@ def explain(paths: tuple[Path, ...], lang: str | None, color: str) -> int:
     explained = read(streams.read().decode("utf-8", "replace"), rules_of(settings.rule_plugins, settings.root))
     if explained is None:
         return _fail("this text contains no error message of torch or paddle about in-place operations", lang)
-    streams.write(sys.stdout, "".join(f"{line}\n" for line in describe(explained, sayer(lang))))
     if not paths:
+        streams.write(sys.stdout, "".join(f"{line}\n" for line in describe(explained, sayer(lang))))
         return CLEAN
     outcome, texts = runner(paths, Path("-"), resolver, settings, PolicyOptions())({})
     outcome.findings, elsewhere = fitting(explained, outcome.findings, outcome.requested)
-    streams.write(sys.stdout, "\n")
+    lines = describe(found_out(explained, outcome.findings), sayer(lang))
+    streams.write(sys.stdout, "".join(f"{line}\n" for line in (*lines, "")))
     if outcome.findings:
         write(outcome, replace(settings, output_format="full", statistics=False), None, texts, None)
     else:

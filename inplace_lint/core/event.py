@@ -37,6 +37,7 @@ class Keeping(Word):
     WEIGHTS = "weights"
     BESIDE = "beside"
     AGAIN = "again"
+    TWICE = "twice"
     ITEM = "item"
     REPEATED = "repeated"
     KEYS = "keys"

@@ -318,6 +318,7 @@ FLOATING_DTYPE: Trait[SymId, str] = Trait("floating dtype", Owner.SYMBOL)
 # The `**kwargs` of a constructor that is an entry point: what a callee reads from it may have been passed.
 FORWARDED: Trait[RefId, bool] = Trait("has options", Owner.OBJECT)
 HAS_USED_GRADIENT: Trait[SymId, bool] = Trait("has a gradient that is used", Owner.SYMBOL)
+KEEPS_GRADIENT: Trait[SymId, bool] = Trait("was asked to keep its gradient, as a leaf does", Owner.SYMBOL)
 NONE_BY_DEFAULT: Trait[SymId, bool] = Trait("is None by default", Owner.SYMBOL)
 # What an option of a command line is where it is not passed; of a parser, the options that have such a value.
 DEFAULT: Trait[SymId, Const] = Trait("is by default", Owner.SYMBOL)

@@ -4,6 +4,8 @@ Gradients that a program uses: the tensor that has one is a leaf that requires g
     if p.grad is None:
         continue
     p.mul_(0.9)         # `p` has a gradient: it is a parameter, and the write is refused where gradients are recorded
+
+What was asked to keep its gradient need be no leaf.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ def note(state: State, values: Iterable[Value]) -> None:
         if type(value) is Ref and value.id in state.symbols.graded:
             note_leaf(state, state.trait(traits.GRADIENT_OF, value.id))
         number = owner(state, value) if type(value) is Sym else None
-        if number is not None:
+        if number is not None and not state.has_trait(traits.KEEPS_GRADIENT, number):
             state.set_trait(traits.HAS_USED_GRADIENT, number, True)
             note_leaf(state, state.trait(traits.TENSOR, number))
 

@@ -39,9 +39,13 @@ def copying(case: Case) -> str:
 
 def before_write(case: Case, syntax: Syntax, node: cst.CSTNode) -> Plan | None:
     """Bind the variable or attribute whose tensor is written to a copy, in a statement before the write."""
-    owners = {tensor.owner for tensor in case.met()}
+    met = case.met()
+    owners = {tensor.owner for tensor in met}
     statement = syntax.statement(node)
-    if len(owners) != 1 or "" in owners or statement is None or not all(tensor.certain for tensor in case.met()):
+    if len(owners) != 1 or "" in owners or statement is None:
+        return None
+    # Where the function runs alone, its argument may be anything: a call that gives it a tensor tells.
+    if not any(tensor.certain for tensor in met) or any(tensor.array for tensor in met):
         return None
     (owner,) = owners
     text = f"{owner} = {owner}{copying(case)}"

@@ -203,7 +203,7 @@ def _run_class(interp: Interpreter, item: Definition) -> list[Found]:
     With chosen options: construct it on these, and of the methods run only the one that they are for.
     """
     state, frame = _start(interp, item)
-    cls = environment.class_of(interp, state, frame, item)
+    cls = environment.decorated_class(interp, state, frame, item)
     if cls is None:
         return []
     coverage, choice = interp.context.coverage, interp.context.coverage.choice
@@ -265,7 +265,7 @@ def _set_up_class(interp: Interpreter, item: Definition) -> list[Found]:
     Its parts are constructed when something reads more of them than their class.
     """
     state, frame = _start(interp, item)
-    cls = environment.class_of(interp, state, frame, item)
+    cls = environment.decorated_class(interp, state, frame, item)
     if cls is None:
         return []
     with interp.fuel.scope(lazy=True, shallow=True):
@@ -321,6 +321,8 @@ def _run_method(
     interp.fuel.start_root(paths=max(1, _paths_in(interp, cls, name, entry) // max(1, len(made))))
     interp.context.coverage.method = name
     returned = list(_returned(interp, frame, made, cls, name, entry, passed=passed))
+    if method_arguments.optimizes(interp, cls):
+        returned = [(state, NONE, None) for state, _, _ in returned]
     # A method that runs backward itself leaves in attributes what it logs.
     left = [(state, None if state.trait(traits.LOSS, None) else receiver) for state, _, receiver in returned]
     results = [
@@ -357,6 +359,7 @@ def _returned(
         if (
             name == "__init__"
             or not isinstance(method, Closure)
+            or method_arguments.is_replaced(state, receiver, name, method)
             or interp.context.observed.is_only_repeated(closures.name_of(method.function))
         ):
             yield state, NONE, None

@@ -75,7 +75,9 @@ def keep(interp: Interpreter, frame: Frame, made: State, left: Left, cls: ClassV
         for after, _ in interp.call(frame, again, Bound(receiver, method), arguments, 0)[:1]:
             new = (event for event in after.events if event not in state.events and isinstance(event, Snapshot))
             found += [
-                Found(event, 1, 1, interp.context.coverage.words()) for event in new if event.how is Keeping.AGAIN
+                Found(event, 1, 1, interp.context.coverage.words())
+                for event in new
+                if event.how in {Keeping.AGAIN, Keeping.TWICE}
             ]
     return found
 

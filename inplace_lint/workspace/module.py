@@ -145,6 +145,7 @@ class Module(Struct):
                     any(self._fills_by(decorator, name) for decorator in item.decorators)
                     or (item.kind == "statement" and any(self._fills_by(call, name) for call in item.calls))
                     or (item.kind == "statement" and name in item.reads and (item.writes or _only_sets(item)))
+                    or (item.kind == "statement" and name in item.reads and self._exchanges(item, name))
                 )
             ]
         return known
@@ -171,6 +172,11 @@ class Module(Struct):
         if callee.startswith(f"{name}."):
             return True
         return any(item.kind == "function" and name in item.reads for item in self._by_name.get(callee, ()))
+
+    def _exchanges(self, item: Definition, name: str) -> bool:
+        """Return whether a statement may set a method of a class: it does more with one than call it."""
+        methods = {method.name for owner in self._by_name.get(name, ()) for method in owner.methods}
+        return not methods.isdisjoint(item.kept_attributes)
 
     def items(self, name: str) -> Sequence[Definition]:
         """Return the top-level items that bind a name, in source order."""

@@ -388,6 +388,27 @@ def test_a_weight_that_an_optimizer_wrote_is_recognised(lint, folder, traceback_
     assert "train.py:7:1" in ran.out
 
 
+BUFFER = """\
+import torch
+
+scale = torch.rand(1, 8, requires_grad=True)
+noise = torch.zeros(1, 8)
+noise.normal_()
+loss = (scale * noise).sum()
+noise.normal_()
+loss.backward()
+"""
+
+
+def test_a_buffer_that_looks_like_a_weight_is_taken_for_none_where_its_write_is_found(lint, folder, traceback_of):
+    text = traceback_of(BUFFER)
+    assert "It is most likely a parameter: " in explained(lint, text).out
+    ran = explained(lint, text, ".")
+    assert "It is most likely " not in ran.out
+    assert "Rules about it: IPL101, IPL103, " in ran.out
+    assert "train.py:7:1" in ran.out
+
+
 @pytest.mark.parametrize(
     "source",
     [

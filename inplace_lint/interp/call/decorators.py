@@ -99,10 +99,20 @@ def _around(interp: Interpreter, frame: Frame, state: State, decorator: ir.Expr,
     return replace(closure, unread=(*closure.unread, text_of(called) or "the decorator"))
 
 
+def subclass_hook(interp: Interpreter, state: State, cls: ClassValue) -> Closure | None:
+    """Return what a base of a class runs with each class that derives from it."""
+    found = interp.lookup(state, cls, "__init_subclass__", cls)
+    return found if isinstance(found, Closure) else None
+
+
 def run_on_class(
     interp: Interpreter, frame: Frame, state: State, decorators: tuple[ir.Expr, ...], cls: ClassValue
 ) -> None:
-    """Run the program's decorators of a class for their side effects, such as an entry in a registry."""
+    """Run what the program has run with each new class for its side effects: hooks of its bases, its decorators."""
+    hook = subclass_hook(interp, state, cls)
+    if hook is not None:
+        with interp.fuel.scope(paths=_WAYS):
+            taken(state, interp.call(frame, state, Bound(cls, hook), Arguments(()), 0))
     # IMPRECISE: a decorator is assumed to return the class that it is applied to.
     for decorator in reversed(decorators):
         value = taken(state, interp.evaluate(frame, state, decorator)) or NONE

@@ -65,7 +65,7 @@ class WrittenTensor(Struct, frozen=True):
     a wider floating dtype, which a new tensor would have. `param`: it is a parameter, or part of
     one. `apart`: it is a view that has a local variable of its own. `bound`: the owner is an attribute that an object
     of a library needs as it is. `fixed`: what is written is an item or attribute to which nothing can be assigned.
-    `certain`: it is certainly a tensor of the framework, and no array that shares its memory.
+    `certain`: it is certainly a tensor of the framework. `array`: it is an array that shares the memory of one.
     `gradient`: a gradient flows into what is written from another operand. `unrecorded`: the write was not recorded,
     so that the tensor kept its history, which a new one would not have. `fed`: a call of which nothing is
     known was given the tensor, and may have saved it.
@@ -88,6 +88,7 @@ class WrittenTensor(Struct, frozen=True):
     bound: bool
     fixed: bool
     certain: bool
+    array: bool
     gradient: bool
     unrecorded: bool
     fed: bool
@@ -148,7 +149,8 @@ def _describe(call: Call, part: str, ref: Ref, tensor: Tensor) -> WrittenTensor:
         apart=view and owner in names and tensor.base not in held[owner],
         bound=_is_bound(state, frame, expr, owner),
         fixed=_is_fixed(call, expr),
-        certain=tensor.sure and tensor.view is not View.UNTRACKED and not _is_unknown(state, tensor),
+        certain=tensor.sure and not _is_unknown(state, tensor),
+        array=tensor.view is View.UNTRACKED,
         gradient=_brings_gradient(call, tensor),
         unrecorded=tensor.rg is not False and (state.modes.grad is not True or call.binding.op.history == "keep_old"),
         fed=_is_fed(state, tensor if whole is None else whole),

@@ -7,7 +7,8 @@ Reports reads of a tensor that an earlier write changed under another name: auto
 
     x[0], x[1] = x[1], x[0]     # both views are taken first: the second is read after the first write
 
-A write through an attribute counts for the variable that was bound to it before, if that is first read after the write:
+A write through an attribute counts for the variable that was bound to it before, if that is first read after the write,
+or together with the attribute:
 
     old = self.running_mean
     self.running_mean.mul_(0.9).add_(mean)
@@ -151,6 +152,7 @@ def _check(call: Call, part: str, expr: ir.Name, ref: Ref, tensor: Tensor) -> No
         if write.clock > since and (
             (_hits(write, ref, tensor) and _surprises(call, write, frame.env.id, expr.id))
             or (write.tensor == ref and _is_of_attribute(frame, write, expr.id))
+            or (write.tensor == ref and _meets_itself(call, part, ref, write))
             or _loses(frame, write, ref, tensor)
         ):
             _report(call, part, expr, tensor, write, expr.id)
@@ -215,6 +217,15 @@ def _is_of_attribute(frame: Frame, write: Write, name: str) -> bool:
     return len(bindings) == len(from_it) == 1 and all(at > touch.site.place.at for at in reads if at not in own)
 
 
+def _meets_itself(call: Call, part: str, ref: Ref, write: Write) -> bool:
+    """Check whether an op takes a tensor twice: by a variable, and by the attribute through which it was written."""
+    written, state = write.touch.symbol, call.state
+    if write.names or write.touch.flag is not None or "." not in written:
+        return False
+    others = (name for name, expr in call.binding.exprs.items() if name != part and text_of(expr) == written)
+    return any(state.ref(value) == ref for name in others if (value := call.binding.value(name)) is not None)
+
+
 def _loses(frame: Frame, write: Write, ref: Ref, tensor: Tensor) -> bool:
     """Check whether the function that reads a view has itself assigned its part, by an index that never changes."""
     site, steps = write.touch.site, tensor.part or ()
@@ -264,4 +275,19 @@ def _surprises(call: Call, write: Write, env: RefId, name: str) -> bool:
     }
     if hidden or name in through:
         return hidden and bool(through)
-    return not all(_lists(call, variable, name) for variable in through)
+    return not all(_lists(call, variable, name) or _is_for(call, variable, name) for variable in through)
+
+
+def _is_for(call: Call, variable: str, name: str) -> bool:
+    """Check whether one statement bound both, and what is written is only read before: `d = r = q; r += 1`."""
+    body = call.frame.closure.function.body if call.frame.closure is not None else ()
+    targets, reads = set[int](), list[int]()
+    together = False
+    for node in walk(body):
+        if type(node) is ir.Assign:
+            bound = {one.id: one.at for one in node.targets if isinstance(one, ir.Name)}
+            together = together or {variable, name} <= bound.keys()
+            targets.update(bound.values())
+        elif type(node) is ir.Name and node.id == variable:
+            reads.append(node.at)
+    return together and all(at < call.at for at in reads if at not in targets)

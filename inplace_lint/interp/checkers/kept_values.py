@@ -75,13 +75,15 @@ def set_attribute(state: State, place: Place, _owner: Value, value: Value, _sour
 
 def store(state: State, place: Place, value: Value, held: tuple[Value, ...]) -> None:
     """Report memory that is put into a container again after a write, and remember that the value is in it."""
-    for ref, tensor in _tensors(state, value) if held else ():
+    stored = list(_tensors(state, value)) if held else []
+    for ref, tensor in stored:
         writes = state.storages[tensor.storage].writes
         if not writes or not tensor.sure or (tensor.param and tensor.view not in BESIDE):
             continue
         for other, before in (pair for item in held for pair in _tensors(state, item)):
             if before.storage == tensor.storage and (other == ref or overlap.alike(before.part, tensor.part)):
-                _report_lost(state, other, tensor, writes)
+                twice = sum(same == ref for same, _ in stored) > 1
+                _report_lost(state, other, tensor, writes, Keeping.TWICE if twice else Keeping.AGAIN)
                 break
     _keep(state, place, value, lasting=True)
     hooks.keep(state, place, value)
@@ -107,7 +109,7 @@ def _keep(state: State, place: Place, value: Value, *, lasting: bool, depth: int
                 state.set_trait(traits.KEPT_ALIASES, tensor.storage, (*aliases, ref))
 
 
-def _report_lost(state: State, before: Ref, tensor: Tensor, writes: tuple[Write, ...]) -> None:
+def _report_lost(state: State, before: Ref, tensor: Tensor, writes: tuple[Write, ...], how: Keeping) -> None:
     kept = state.trait(traits.KEPT, before.id)
     if kept is None or _is_empty(tensor):
         return
@@ -119,7 +121,7 @@ def _report_lost(state: State, before: Ref, tensor: Tensor, writes: tuple[Write,
         if write.clock > clock and written is not None and (not written.part or written.part == tensor.part):
             assumptions = state.assumptions | write.assumptions | write.doubt | tensor.doubt
             array = tensor.view is View.UNTRACKED
-            state.report(Snapshot(tensor.framework, Keeping.AGAIN, write.touch, place, None, assumptions, array))
+            state.report(Snapshot(tensor.framework, how, write.touch, place, None, assumptions, array))
             return
 
 

@@ -32,6 +32,7 @@ _READING_FUNCTIONS = frozenset({("dataclasses", "is_dataclass"), ("dataclasses",
 _UNWRAPS = "unwrap"
 
 _NOTHING, _PERHAPS = described.Read(described.OTHER), described.Read(described.EITHER)
+_OPEN = described.Read(described.EITHER)  # while a function is looked at; one that calls itself asks for it
 
 Analysed = dict[tuple[str, str, str, frozenset[str]], described.Read | None]
 
@@ -81,10 +82,18 @@ def _read(
 ) -> described.Read | None:
     """Return what a function of a file does with a parameter; the `hidden` names do not mean what they mean there."""
     key = (path, function.sha, name, hidden)
-    if key not in known:
-        known[key] = _PERHAPS  # while it is looked at, for one that calls itself
-        known[key] = described.read(function, name, partial(_callee, interp, known, path, hidden))
-    return known[key]
+    if key in known:
+        if known[key] is _OPEN:
+            known[key] = _PERHAPS
+        return known[key]
+    before = frozenset(known)
+    known[key] = _OPEN
+    found = described.read(function, name, partial(_callee, interp, known, path, hidden))
+    if known[key] is _PERHAPS and found != _PERHAPS:
+        for other in known.keys() - before:  # what calls it, and was looked at meanwhile, may do more as well
+            del known[other]
+    known[key] = found
+    return found
 
 
 def _callee(

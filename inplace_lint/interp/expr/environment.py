@@ -250,13 +250,26 @@ def run_item(interp: Interpreter, state: State, path: str, env: Ref, item: Defin
             if cls is not None:
                 state.bind(env, item.name, cls)
                 node = interp.context.class_node(item.slice, item.name)
-                if node is not None and node.decorators:
+                if node is not None and (node.decorators or decorators.subclass_hook(interp, state, cls)):
                     decorators.run_on_class(interp, frame, state, node.decorators, cls)
         else:
             # IMPRECISE: a module-level statement with several outcomes is followed on its first one.
             interp.run_in_place(frame, state, interp.context.code(item.slice).body)
         fuel.at_imports -= given - fuel.steps
     state.modes, state.assumptions = modes, assumptions
+
+
+def decorated_class(interp: Interpreter, state: State, frame: Frame, item: Definition) -> ClassValue | None:
+    """Return the class of a top-level definition once all has run that may set its methods anew: `Net.forward = f`."""
+    interp.context.exchanged.update(item.sets & {method.name for method in item.methods})
+    cls, path = class_of(interp, state, frame, item), item.slice.path
+    if cls is not None and (
+        item.decorators
+        or interp.context.module(path).fills(item.name)
+        or decorators.subclass_hook(interp, state, cls) is not None
+    ):
+        find(interp, state, path, item.name)
+    return cls
 
 
 def class_of(interp: Interpreter, state: State, frame: Frame, item: Definition) -> ClassValue | None:

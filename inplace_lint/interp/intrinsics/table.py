@@ -17,7 +17,7 @@ from inplace_lint.core.event import Failure, Refused, Touch
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import Instance, Tensor, View, Write, alike
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Const, Dotted, Ref, Value
+from inplace_lint.domain.values import NONE, Const, Dotted, Ref, Sym, Value
 from inplace_lint.interp.call import hooks, library_objects, module_registry, wrappers
 from inplace_lint.interp.call.containers import acts
 from inplace_lint.interp.call.library_bases import _fill_container, library_base
@@ -207,8 +207,11 @@ def _nothing(act: IntrinsicCall) -> Results:
 
 def _retain_grad(act: IntrinsicCall) -> Results:
     """Take what may be a leaf for none: a leaf keeps its gradient anyway."""
-    ref = act.state.ref(act.positional(0))
+    asked = act.positional(0)
+    ref = act.state.ref(asked)
     tensor = None if ref is None else act.state.tensor(ref)
+    if ref is None and isinstance(asked, Sym):
+        act.state.set_trait(traits.KEEPS_GRADIENT, asked.id, True)
     if ref is not None and tensor is not None and tensor.rg and tensor.leaf is None:
         act.state.put(ref, replace(tensor, leaf=False))
     return [(act.state, NONE)]

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, ClassValue, Closure, Const, Dotted, Sym
+from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, Dotted, Sym, Value
 from inplace_lint.interp.frame import Arguments
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.symbolic_args import of_function
@@ -30,7 +30,7 @@ def of_method(
     if passed:
         _pass_all(state, found)
     name, framework = function.qualname, interp.context.default().framework
-    if _derives(interp, cls, framework.optimizers) or is_step(interp, cls, name):
+    if optimizes(interp, cls) or is_step(interp, cls, name):
         for given in (value for _, value in found.keywords if isinstance(value, Sym)):
             state.set_trait(traits.NO_GRADIENT, given.id, True)
     match found.keywords:
@@ -40,6 +40,18 @@ def of_method(
         case _ if name == framework.calls and _derives(interp, cls, framework.losses):
             _compare_with_targets(interp, state, method, found)
     return found
+
+
+def optimizes(interp: Interpreter, cls: ClassValue) -> bool:
+    """Say whether a class is an optimizer: of what its methods return or keep no gradient is asked."""
+    return _derives(interp, cls, interp.context.default().framework.optimizers)
+
+
+def is_replaced(state: State, receiver: Value, name: str, method: Closure) -> bool:
+    """Say whether an object has something else in place of a method: `self.forward = self.plain`."""
+    instance = state.instance(receiver)
+    own = None if instance is None else instance.attrs.get(name)
+    return own is not None and not (isinstance(own, Bound) and own.function == method)
 
 
 def is_step(interp: Interpreter, cls: ClassValue, name: str) -> bool:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from inplace_lint.core.event import Spelling
 from inplace_lint.domain import origins, rearrangement, traits
 from inplace_lint.domain.values import NONE, Const, Ref, SliceValue, Sym, Three, Tuple, Value
 from inplace_lint.interp.transfer import layouts
@@ -214,7 +215,7 @@ def with_operand(call: Call, fact: WriteFact, tensor: Tensor) -> frozenset[str] 
     part = step(call, fact.moves, tensor) if fact.moves else tensor.part
     for name in call.binding.given - {fact.to}:
         for _, other in call.binding.tensors(name):
-            if other.storage == tensor.storage:
+            if other.storage == tensor.storage and not (not fact.moves and _may_take_one(call, name)):
                 found = clash(part, other.part, call.state.symbols, expands=bool(fact.moves))
                 if found is not False or _must_be_apart(call, fact, tensor, other):
                     if tensor is other:
@@ -222,6 +223,13 @@ def with_operand(call: Call, fact: WriteFact, tensor: Tensor) -> frozenset[str] 
                     near = {NEAR} if found is None else set()
                     return tensor.doubt | other.doubt | near
     return None
+
+
+def _may_take_one(call: Call, name: str) -> bool:
+    """Check whether an item is assigned from this operand and the index may be a number: a tensor without axes is."""
+    index = call.binding.op.args[1].name
+    is_item = call.spelled is Spelling.ITEM and name != index
+    return is_item and any(one.rank is None and one.dtype != "bool" for _, one in call.binding.tensors(index))
 
 
 def _must_be_apart(call: Call, fact: WriteFact, tensor: Tensor, other: Tensor) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inplace_lint.core.event import Carried, Event, Failure
+from inplace_lint.core.event import Carried, Event, Failure, Spelling, Touch
 from inplace_lint.core.finding import Role
 from inplace_lint.rules.draft import Draft, Mark, Repair, named, ran
 from inplace_lint.rules.rule import Harm, Rule, Variant
@@ -10,6 +10,12 @@ from inplace_lint.rules.rule import Harm, Rule, Variant
 _BETWEEN = (
     "`detach()` the tensor between two steps; the write itself has to be recorded, since a step trains through it"
 )
+_REFUSED = "compute with the new values themselves, instead of writing them to the parameter"
+
+
+def _is_assigned(write: Touch) -> bool:
+    """Check whether a parameter is written by `layer.weight += x`, which then assigns it to the attribute."""
+    return write.param and write.spelled is Spelling.AUGMENTED and "." in write.symbol
 
 
 def judge(event: Event) -> Draft | None:
@@ -17,6 +23,11 @@ def judge(event: Event) -> Draft | None:
     if not isinstance(event, Carried):
         return None
     write, marks = event.write, list(ran(event.write))
+    if _is_assigned(write):
+        message = (
+            f"{named(write.symbol)} is a parameter, and what this makes of it has a history: it cannot be assigned"
+        )
+        return Draft(message, write, related=tuple(marks), help=_REFUSED, assumptions=event.assumptions)
     if event.backward is not None:
         marks.append(Mark(Role.BACKWARD, event.backward.place, "in the next step, this backward reaches it"))
     return Draft(

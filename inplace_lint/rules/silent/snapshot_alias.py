@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inplace_lint.core.event import Event, Keeping, Snapshot, Spelling
 from inplace_lint.core.finding import Role
-from inplace_lint.rules.draft import Draft, Mark, Repair, flag_cure, flag_label, named, ran
+from inplace_lint.rules.draft import NEW_TENSOR, Draft, Mark, Repair, flag_cure, flag_label, named, ran
 from inplace_lint.rules.rule import Harm, Rule, Variant
 
 _KEPT_IN_A_LOOP = (
@@ -26,6 +26,9 @@ _SAYS = {
         " memory with"
     ),
     Keeping.AGAIN: ("{what} is overwritten between the two times that it was stored: both entries share one memory"),
+    Keeping.TWICE: (
+        "{what} is overwritten, although an entry is to hold it as it was before and as it is after the write"
+    ),
     Keeping.ITEM: "{what} belongs to the object: it is changed again each time the item is requested",
     Keeping.REPEATED: "{what} is overwritten, but all items of the list or dict are this one tensor",
     Keeping.KEYS: "{what} is overwritten, but another key of the dict leads to the same tensor",
@@ -43,6 +46,7 @@ _CURES = {
     Keeping.WEIGHTS: "store `detach().clone()`",
     Keeping.BESIDE: "store `detach().clone()`",
     Keeping.AGAIN: "store a copy: `clone()`",
+    Keeping.TWICE: NEW_TENSOR,  # a copy of what is stored would have the new values in both
     Keeping.ITEM: "work on a copy: `clone()`",
     Keeping.REPEATED: "make the list or dict with a comprehension: `[... for _ in range(n)]`",
     Keeping.KEYS: "put a `clone()` into the dict",
@@ -80,7 +84,7 @@ def judge(event: Event) -> Draft | None:
         related=tuple(marks),
         help=flag_cure(write, cure),
         assumptions=event.assumptions,
-        repair=Repair.COPY_WHERE_KEPT,
+        repair=Repair.NEW_TENSOR if event.how is Keeping.TWICE else Repair.COPY_WHERE_KEPT,
     )
 
 
