@@ -26,6 +26,7 @@ from inplace_lint.interp.module_scope import module_env
 from inplace_lint.interp.pylib import constant_folding
 from inplace_lint.ir.nodes import ImportFrom, ImportName
 from inplace_lint.workspace.import_resolver import STUB
+from inplace_lint.workspace.trainers import asks
 
 _BUILTINS: dict[str, Value] = {name: Builtin(name) for name in dir(builtins) if not name.startswith("__")}
 _BUILTINS["__import__"] = Dotted("builtins.__import__")
@@ -105,6 +106,11 @@ def find(interp: Interpreter, state: State, path: str, name: str) -> Value | Non
     return imported(interp, state, found) if type(found) is Imported else found
 
 
+def _fills(interp: Interpreter, path: str, name: str) -> list[Definition]:
+    """Return the statements that put something into what a name of a module is bound to; none that trains it."""
+    return [item for item in interp.context.module(path).fills(name) if not asks(item)]
+
+
 def _run_items(interp: Interpreter, state: State, path: str, env: Ref, name: str) -> Value | None:
     module = interp.context.module(path)
     items = module.items(name)
@@ -113,7 +119,7 @@ def _run_items(interp: Interpreter, state: State, path: str, env: Ref, name: str
     for item in items[:1]:
         run_once(interp, state, path, env, item)
     # Statements do not add to a library; what fills the variable is run before it is bound anew.
-    fills = () if isinstance(_bound(state, env, name), Dotted | None) else module.fills(name)
+    fills = () if isinstance(_bound(state, env, name), Dotted | None) else _fills(interp, path, name)
     for item in sorted([*items[1:], *fills], key=lambda item: item.slice.first):
         for other in item.binds if name not in item.binds else ():  # what fills it is run as well
             find(interp, state, path, other)
@@ -265,7 +271,7 @@ def decorated_class(interp: Interpreter, state: State, frame: Frame, item: Defin
     cls, path = class_of(interp, state, frame, item), item.slice.path
     if cls is not None and (
         item.decorators
-        or interp.context.module(path).fills(item.name)
+        or _fills(interp, path, item.name)
         or decorators.subclass_hook(interp, state, cls) is not None
     ):
         find(interp, state, path, item.name)
