@@ -270,9 +270,7 @@ def decorated_class(interp: Interpreter, state: State, frame: Frame, item: Defin
     interp.context.exchanged.update(item.sets & {method.name for method in item.methods})
     cls, path = class_of(interp, state, frame, item), item.slice.path
     if cls is not None and (
-        item.decorators
-        or _fills(interp, path, item.name)
-        or decorators.subclass_hook(interp, state, cls) is not None
+        item.decorators or _fills(interp, path, item.name) or decorators.subclass_hook(interp, state, cls) is not None
     ):
         find(interp, state, path, item.name)
     return cls
