@@ -304,6 +304,13 @@ class FileEffects(Struct, frozen=True, dict=True):
         )
 
     @cached_property
+    def helpers(self) -> frozenset[str]:
+        """The names of the functions that write themselves, of the file and of those that its own lead to."""
+        known = [(name, self.summary(name)) for name in self.named]
+        known.extend((name, one) for (_, name), one in self._outside.items())
+        return frozenset(name for name, one in known if one.calls == 0 and not one.effects.is_class)
+
+    @cached_property
     def used(self) -> frozenset[str]:
         """The names of the functions of other files that lead to a write, of those that the file's own lead to."""
         return frozenset(name for (_, name), one in self._outside.items() if not one.effects.is_class)

@@ -16,7 +16,7 @@ from functools import cached_property
 from msgspec import Struct, field
 
 from inplace_lint.core.span import Slice
-from inplace_lint.effects.may_write import FileEffects, set_up_methods
+from inplace_lint.effects.may_write import FileEffects, entries, set_up_methods
 from inplace_lint.effects.reachability import heights, reachable
 from inplace_lint.effects.summary import Definition, Outline
 
@@ -59,7 +59,7 @@ class Schedule(Struct, frozen=True, dict=True):
 
 def schedule(file: FileEffects) -> Schedule:
     """Order the functions and classes of a file that lead to a write so that each comes before those that it uses."""
-    named, uses = file.named, file.uses
+    named, uses = {name: _with_helpers(item, file.helpers) for name, item in file.named.items()}, file.uses
     set_up = {name for name in named if file.only_sets_up(name)}
     classes = {name for name, item in named.items() if item.kind == "class" and file.summary(name).calls is not None}
     near = classes | {name for name, item in named.items() if _is_near(file, item, classes)}
@@ -68,6 +68,29 @@ def schedule(file: FileEffects) -> Schedule:
     order = sorted(reaching, key=lambda name: (-height[name], named[name].slice.first))
     shared = {name: frozenset(used & reaching) for name, used in uses.items()}
     return Schedule(tuple(named[name] for name in order), _runs_script(file, set_up), shared, frozenset(set_up))
+
+
+def _with_helpers(item: Definition, helpers: AbstractSet[str]) -> Definition:
+    """
+    Return a class of which those methods count as writing that call one of some functions, and are run by their names.
+
+        def update(optimizer, loss):                  # a helper: it writes
+            loss.backward()
+            optimizer.step()
+
+        def train(self, batch):
+            update(self.optimizer, self.loss(batch))
+    """
+    called = {method for method in item.methods if not helpers.isdisjoint(method.calls)}
+    if not called or item.kind != "class":
+        return item
+    uses = {method.name: method.attributes for method in item.methods}
+    run = reachable(entries() & uses.keys(), uses) | set_up_methods(item)
+    methods = [
+        method._replace(writes=True) if method in called and method.name not in run else method
+        for method in item.methods
+    ]
+    return item._replace(methods=tuple(methods))
 
 
 def _is_near(file: FileEffects, item: Definition, classes: set[str]) -> bool:

@@ -37,7 +37,7 @@ def test_functions_are_not_compared_with_all_others(tmp_path):
 
     seconds(100)  # which imports the engine
     few, many = (min(seconds(count) for _ in range(3)) for count in (300, 1200))  # other processes make one slower
-    assert many < 7 * few
+    assert many < 9 * few  # 4 as it is, with up to 7.2 seen beside other work; 16 where all are compared
 
 
 def test_the_next_file_does_not_weigh_all_that_were_read(tmp_path, monkeypatch):

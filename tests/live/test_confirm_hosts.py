@@ -89,8 +89,9 @@ def test_a_target_that_kills_its_parent_ends_no_other(module):
 )
 def test_an_import_that_fails_is_tried_once(module, source, problem):
     module.write(source)
+    limit = 1 if problem.startswith("took longer") else 10  # other work on the machine makes a call slower
     started = time.monotonic()
-    assert [module.call(name, seconds=1).problem for name in ("one", "two", "three")] == [problem] * 3
+    assert [module.call(name, seconds=limit).problem for name in ("one", "two", "three")] == [problem] * 3
     assert module.imports == 1
     assert time.monotonic() - started < 20
 
