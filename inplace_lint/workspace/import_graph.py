@@ -22,12 +22,11 @@ from inplace_lint.workspace import files
 from inplace_lint.workspace.claims import Claim, Question, digest
 from inplace_lint.workspace.import_resolver import INIT, Lookup
 from inplace_lint.workspace.places import Disk, Shipped
-from inplace_lint.workspace.top_level import FEW, Headers, Unparsed, leading_names, names_one
+from inplace_lint.workspace.top_level import FEW, STARTS, Headers, Unparsed, leading_names, names_one
 
 if TYPE_CHECKING:
     from inplace_lint.workspace.module_store import Earlier, Project
 
-_DEFINITION = re.compile(r"^(?:class|def|async[ \t]+def)[ \t]+(\w+)", re.MULTILINE)
 _ASSIGNED = re.compile(r"^(?!__)(\w+)[ \t]*(?::[^=\n]+)?=(?!=)", re.MULTILINE)
 _MOST_FILES = 20_000
 _MOST_UNMARKED = 1_000
@@ -331,8 +330,7 @@ class Graph:
     def _defined(self, path: str) -> frozenset[str]:
         """Return the functions and classes that a file defines at its top level."""
         if path not in self._definitions:
-            text = self._decoded(path)
-            self._definitions[path] = frozenset(match[1] for match in _DEFINITION.finditer(text))
+            self._definitions[path] = frozenset(STARTS.findall(self._decoded(path)))
         return self._definitions[path]
 
     def _exporter(self, path: str, name: str, depth: int) -> str | None:

@@ -28,7 +28,7 @@ from inplace_lint.workspace.import_statements import Imports, Statement, stateme
 
 # What is indented below a definition, and lines that close a bracket of it.
 _DEFINITION = re.compile(r"^(?:async[ \t]+def|def|class)[ \t]+(\w+)[^\n]*\n(?:[ \t\f)\]}#][^\n]*\n|\n)*", re.MULTILINE)
-_STARTS = re.compile(r"^(?:class|def|async[ \t]+def)[ \t]+(\w+)", re.MULTILINE)
+STARTS = re.compile(r"^(?:class|def|async[ \t]+def)[ \t]+(\w+)", re.MULTILINE)
 _HINT = re.compile(r"[^\W_]_\(|[-+*/@%|&^]=|inplace|\][ \t]*=(?!=)|\bout=|\.data\b|\.step\(|\.backward\(")
 _GAP = r"(?:[ \t\f]|\\\n)"
 _STAR = re.compile(rf"\bfrom{_GAP}*(\.*){_GAP}*([\w.]*){_GAP}+import{_GAP}*\*|\bimport{_GAP}*\*")
@@ -92,7 +92,7 @@ def leading_names(text: str) -> set[str]:
     They only choose among many callers. This is no use of the summaries of `effects`, since no file is parsed in a warm
     run.
     """
-    starts = [*_STARTS.finditer(text)]
+    starts = [*STARTS.finditer(text)]
     users: dict[str, set[str]] = {match[1]: set() for match in starts}
     writing: set[str] = set()
     for match, following in itertools.zip_longest(starts, starts[1:]):

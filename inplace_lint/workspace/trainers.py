@@ -30,7 +30,7 @@ from inplace_lint.workspace.training.fields import ROWS, data_sets
 from inplace_lint.workspace.training.functions import Function, functions_in
 from inplace_lint.workspace.training.given import Parameters
 from inplace_lint.workspace.training.leads import Lead, Leads, Part
-from inplace_lint.workspace.training.names import layers_with_parameters, trained_layers
+from inplace_lint.workspace.training.names import is_layer, layers_with_parameters, trained_layers
 from inplace_lint.workspace.training.recorded import Recorded
 
 Target = tuple[str, str]  # the path of a file, and a name that it binds at its top level
@@ -299,9 +299,7 @@ def _training() -> re.Pattern[bytes]:
 
 def _is_of_networks(form: Mapping[str, Any]) -> bool:
     """Check whether a row is that of a parameter, an optimizer, or a layer that has parameters or keeps the shape."""
-    shapes = (one.get("shape", "") for one in form.get("returns", ()))
-    is_layer = "init" in form and ("state" in form or any(shape.startswith("like(") for shape in shapes))
-    return is_layer or form.get("act") in _OF_PARAMETERS
+    return is_layer(form) or form.get("act") in _OF_PARAMETERS
 
 
 def _asks_anywhere(item: Definition) -> bool:

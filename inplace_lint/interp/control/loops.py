@@ -66,9 +66,8 @@ def _repeats(node: ir.For, going: list[State]) -> bool:
 
 
 def _asks_for_turn(node: ir.For) -> bool:
-    targets = {*scopes.names_of(node.target)}
-    tests = (one.test for one in walk(node.body) if isinstance(one, ir.If | ir.IfExp | ir.While | ir.Assert))
-    return any(isinstance(part, ir.Name) and part.id in targets for test in tests for part in walk(test))
+    tests = [one.test for one in walk(node.body) if isinstance(one, ir.If | ir.IfExp | ir.While | ir.Assert)]
+    return any(late_turns.mentions(test, name) for name in scopes.names_of(node.target) for test in tests)
 
 
 def _bound(

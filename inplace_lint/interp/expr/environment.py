@@ -287,15 +287,14 @@ def class_of(interp: Interpreter, state: State, frame: Frame, item: Definition) 
         found = module_variable(interp, state, item.slice.path, item.name)
         return found if isinstance(found, ClassValue) else None
     node = interp.context.class_node(item.slice, item.name)
-    known = state.trait(traits.CLASS, item.slice) or interp.context.classes.get(item.slice)
-    is_other = known is not None and _has_made(interp, known) and not state.has_trait(traits.CLASS, item.slice)
-    if (known is None or is_other) and node is not None:
-        methods = {method.member: method.slice for method in item.methods}
-        known = interp.make_class(frame, state, node, methods)
-        interp.context.classes[item.slice] = known
-        if _has_made(interp, known):
-            state.set_trait(traits.CLASS, item.slice, known)
-    return known
+    own, shared = state.trait(traits.CLASS, item.slice), interp.context.classes.get(item.slice)
+    if node is None or own is not None or (shared is not None and not _has_made(interp, shared)):
+        return own or shared
+    methods = {method.member: method.slice for method in item.methods}
+    made = interp.context.classes[item.slice] = interp.make_class(frame, state, node, methods)
+    if _has_made(interp, made):
+        state.set_trait(traits.CLASS, item.slice, made)
+    return made
 
 
 def _has_made(interp: Interpreter, cls: ClassValue) -> bool:

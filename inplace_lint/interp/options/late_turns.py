@@ -150,9 +150,9 @@ def _tests(body: Sequence[ir.Stmt], key: str, *, also_taken: bool = True) -> lis
     """
     found: list[ir.Expr] = []
     for part in walk(tuple(body)):
-        if isinstance(part, ir.Subscript) and _mentions(part.key, key):
+        if isinstance(part, ir.Subscript) and mentions(part.key, key):
             return []
-        if isinstance(part, ir.If) and _mentions(part.test, key) and not _calls(part.test):
+        if isinstance(part, ir.If) and mentions(part.test, key) and not _calls(part.test):
             sides = [lowered_may_write(part.body), lowered_may_write(part.orelse)]
             found.extend([part.test] if (any(sides) if also_taken else sides.count(True) == 1) else ())
     return found
@@ -173,7 +173,8 @@ def _key(expr: ir.Expr) -> str:
             return ""
 
 
-def _mentions(expr: ir.Expr, key: str) -> bool:
+def mentions(expr: ir.Expr, key: str) -> bool:
+    """Check whether an expression reads a variable, or an attribute of one, as it is written."""
     return any(isinstance(part, ir.Name | ir.Attr) and _key(part) == key for part in walk((expr,)))
 
 
@@ -188,7 +189,7 @@ def _candidates(
 ) -> list[int]:
     """Return the numbers next to those that a number is compared with, or divided by."""
     near: set[int] = set()
-    for part in (part for test in tests for part in _bounds(test) if not _mentions(part, key)):
+    for part in (part for test in tests for part in _bounds(test) if not mentions(part, key)):
         for _, value in interp.evaluate(frame, state.fork(), part):
             if type(value) is Const and type(value.value) is int:
                 near.update((value.value - 1, value.value, value.value + 1))

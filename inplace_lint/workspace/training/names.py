@@ -46,12 +46,20 @@ def layers() -> frozenset[str]:
 def trained_layers() -> frozenset[str]:
     """Return the last names of the layers that have parameters or keep the shape, and of losses that are one number."""
     found = ((name, row) for known in frameworks() for name, rows in tables(known).rows.items() for row in rows)
-    return frozenset(name.rpartition(".")[2] for name, row in found if "init" in row and _is_of_networks(row))
+    return frozenset(name.rpartition(".")[2] for name, row in found if is_layer(row) or _is_number(row))
 
 
-def _is_of_networks(row: Mapping[str, Any]) -> bool:
-    shapes = [one.get("shape", "") for one in row.get("returns", ())]
-    return "state" in row or any(shape.startswith("like(") or shape == "axes(0)" for shape in shapes)
+def is_layer(row: Mapping[str, Any]) -> bool:
+    """Check whether a row is that of a layer which has parameters or keeps the shape."""
+    return "init" in row and ("state" in row or any(shape.startswith("like(") for shape in _shapes(row)))
+
+
+def _is_number(row: Mapping[str, Any]) -> bool:
+    return "init" in row and "axes(0)" in _shapes(row)
+
+
+def _shapes(row: Mapping[str, Any]) -> list[str]:
+    return [one.get("shape", "") for one in row.get("returns", ())]
 
 
 @cache
