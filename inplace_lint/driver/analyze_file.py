@@ -6,8 +6,10 @@ How fixes are made is passed in: this module knows no form of one.
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
@@ -20,7 +22,7 @@ from inplace_lint.core.span import Place, Slice, Span
 from inplace_lint.driver.after_edit import Roots
 from inplace_lint.driver.select import Chosen, Said, chosen, findings_of, say
 from inplace_lint.effects import schedule
-from inplace_lint.effects.edited import Edited, Ran
+from inplace_lint.effects.edited import SCRIPT, Edited, Part, Ran
 from inplace_lint.effects.summary import Outline, all_run, mentions, outline, outline_of, writing_by_name
 from inplace_lint.frontend.lower import lower
 from inplace_lint.frontend.nesting_guard import nests_too_deeply
@@ -73,7 +75,7 @@ class FileResult(Struct, frozen=True):
 
     `statements` has, for the span of each finding, the first and last line on which a comment can suppress it. `roots`
     are the entry points that found a finding, by its rule and place; `ran` is what each entry point did. `part` are
-    those that were run after an edit; None for all.
+    those that were run, after an edit; None for all.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -82,7 +84,7 @@ class FileResult(Struct, frozen=True):
     statements: Mapping[Span, tuple[int, int]] = field(default_factory=dict)
     roots: Roots = field(default_factory=dict)
     ran: Mapping[str, Ran] = field(default_factory=dict)
-    part: frozenset[str] | None = None
+    part: Part | None = None
 
 
 def packages() -> tuple[str, ...]:
@@ -124,8 +126,8 @@ def check_file(
     clock.move("interpret", "lower", project.lowering.seconds - before)
     entries, resolver = chosen(_said(found, options.rules)), Resolver(context)
     if make_fixes is not None and entries:
-        drafts, again = [entry.said.draft for entry in entries], Context(main, used, project, edited=edited)
-        resolver.fixes = make_fixes(context, lambda query: _run(again, options, query), drafts, resolver.locate)
+        asking, drafts = partial(_answer, context, options), [entry.said.draft for entry in entries]
+        resolver.fixes = make_fixes(context, asking, drafts, resolver.locate)
     findings, statements = findings_of(entries, resolver, context.default().framework)
     roots = {(entry.said.rule.code, resolver.span(entry.said.draft.place)): entry.roots for entry in entries}
     clock.lap("judge")
@@ -142,6 +144,21 @@ def _run(context: Context, options: Options, query: AliasQuery | None = None) ->
     interp = TapeInterpreter(context, opinions=options.opinions, query=query, opportunities=spared)
     found = call_deep(lambda: entry_points.run_all(interp))
     return [*found, *(Found(event, 1, 1) for event in (spared.events() if spared is not None else ()))]
+
+
+def _answer(ran: Context, options: Options, query: AliasQuery) -> None:
+    """
+    Run again what wrote at the places of a query, which then has its answers; `ran` are the runs before.
+
+    The module's own statements are run, too: they say on what others are run. Where not all of the places are written
+    again, since what was left out led there, everything is run.
+    """
+    writing = {name for name, places in ran.wrote.items() if name == SCRIPT or not places.isdisjoint(query.places)}
+    part = ran.part or Part(frozenset(ran.ran), frozenset())
+    _run(Context(ran.main, ran.facts, ran.project, part=part.narrowed(writing, ran.ran)), options, query)
+    asked = query.places.intersection(itertools.chain(*ran.wrote.values()))
+    if not asked <= query.written.keys():
+        _run(Context(ran.main, ran.facts, ran.project, part=ran.part), options, query)
 
 
 class Clock:

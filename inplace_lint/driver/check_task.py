@@ -148,7 +148,7 @@ def _checked(task: Task, source: str) -> Checked:
     entry = Entry(result.findings, result.counters, result.statements, round(1000 * (time.process_time() - busy)))
     done = Checked(entry, seconds, roots=result.roots, ran=result.ran)
     if earlier is not None and move is not None and result.part is not None:
-        entry, roots = joined(done.entry, done.roots, move.kept(earlier, result.part))
+        entry, roots = joined(done.entry, done.roots, move.kept(earlier, result.part.run))
         return replace(done, entry=entry, lasting=False, roots=roots, ran={**earlier.ran, **done.ran})
     if project is None or not task.traced:
         return done

@@ -11,22 +11,14 @@ Which entry points of a file an edit affects: those that run what changed, direc
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import NamedTuple
 
-from inplace_lint.effects.edited import SCRIPT, Edited, Ran
+from inplace_lint.effects.edited import SCRIPT, Edited, Part, Ran
 from inplace_lint.effects.may_write import read_names
 from inplace_lint.effects.reachability import reachable
 from inplace_lint.effects.summary import Definition
 
 _BINDING = frozenset({"MethodType", "__get__", "partial", "setattr"})
 _STEPS_AT_ONCE = 1_500  # about a tenth of a second
-
-
-class Part(NamedTuple):
-    """The entry points to run, and the definitions of the file that the others ran to their end."""
-
-    run: frozenset[str]
-    returned: frozenset[str]
 
 
 def part_of(items: Sequence[Definition], users: Mapping[str, Collection[str]], edited: Edited) -> Part | None:

@@ -1,8 +1,8 @@
-"""What the entry points of a file did, for the time when its text is edited."""
+"""What the entry points of a file did, for the time when some of them are run again."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 SCRIPT = ""  # the entry point of the module's own statements
@@ -21,3 +21,15 @@ class Edited(NamedTuple):
     first: int
     last: int
     ran: Mapping[str, Ran]
+
+
+class Part(NamedTuple):
+    """The entry points to run, and the definitions of the file that the others ran to their end."""
+
+    run: frozenset[str]
+    returned: frozenset[str]
+
+    def narrowed(self, run: Collection[str], ran: Mapping[str, Ran]) -> Part:
+        """Return the part without the entry points that are not in `run`, by what each of them `ran`."""
+        left = (done.returned for name, done in ran.items() if name not in run)
+        return Part(self.run.intersection(run), self.returned.union(*left))

@@ -6,6 +6,7 @@ from inplace_lint.interp.announcements import Listeners, to_all
 from inplace_lint.interp.call import calls, instances
 from inplace_lint.interp.checkers import (
     accumulated,
+    alias_query,
     clobbered,
     escaped,
     kept_aliases,
@@ -105,7 +106,7 @@ def subscribe(query: AliasQuery | None, spared: Opportunities | None, *, opinion
         compare=to_all(kept_values.compare, kept_aliases.compare),
         record=kept_values.record,
         result=spared.result if spared is not None else to_all(),
-        attempt=query.attempt if query is not None else to_all(),
+        attempt=alias_query.attempt if query is None else query.attempt,
         write=to_all(*_WRITES, *([escaped.write] if opinions else [])),
         replace=lost_slope.replace,
         give_back=kept_values.give_back,

@@ -14,10 +14,10 @@ from typing import NamedTuple
 from msgspec import Struct, field
 
 from inplace_lint.core.event import Touch
-from inplace_lint.core.span import Slice
+from inplace_lint.core.span import Place, Slice
 from inplace_lint.domain.state import State, Symbols
 from inplace_lint.domain.values import ClassValue, Closure, Dotted, Sym, Value
-from inplace_lint.effects.edited import Edited, Ran
+from inplace_lint.effects.edited import Edited, Part, Ran
 from inplace_lint.effects.may_write import FileEffects
 from inplace_lint.effects.summary import Definition, Outline
 from inplace_lint.interp.frame import Frame
@@ -80,8 +80,9 @@ class Context(Struct):
     methods that classes were given anew, and `bound` the variables of modules that the current entry point has read,
     `passing` the calls in constructors by the variables that they are given, `shown` the classes of arguments that uses
     show. `observed` is how entry points call functions. `effects`
-    is what the file may write, once that is known; `ran` is what each entry point did; `part` are those to run after
-    an edit, None for all. The `observer` is called before each statement.
+    is what the file may write, once that is known. `ran` is what each entry point did, `wrote` the places at which it
+    wrote, and `writing` those of the one that runs; `part` are those to run, None for all of them, or for those that
+    what was `edited` affects. The `observer` is called before each statement.
     """
 
     main: Module
@@ -116,7 +117,9 @@ class Context(Struct):
     effects: FileEffects | None = None
     edited: Edited | None = None
     ran: dict[str, Ran] = field(default_factory=dict)
-    part: frozenset[str] | None = None
+    wrote: dict[str, set[Place]] = field(default_factory=dict)
+    writing: set[Place] = field(default_factory=set)
+    part: Part | None = None
     kept_by_loops: dict[tuple[Slice, str, int], tuple[tuple[str, int], ...]] = field(default_factory=dict)
     observer: Observer | None = None
 

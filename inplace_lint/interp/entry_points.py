@@ -48,21 +48,20 @@ _EXIT = Builtin("SystemExit")
 
 def run_all(interp: Interpreter) -> list[Found]:
     """
-    Run every entry point of the file, the outermost first, and return what was found; after an edit, those it affects.
+    Run every entry point of the file, the outermost first, and return what was found; of a part, those in it.
 
     The context then says what each of them did.
     """
     context = interp.context
-    file, edited = context.file_effects(), context.edited
+    file = context.file_effects()
     order = schedule.schedule(file)
-    part = None if edited is None else affected.part_of(context.outline.items, file.uses, edited)
-    if part is not None:
-        context.part = part.run
-        interp.fuel.returned |= schedule.keys_of(context.outline, part.returned)
+    if context.part is None and context.edited is not None:
+        context.part = affected.part_of(context.outline.items, file.uses, context.edited)
+    if context.part is not None:
+        interp.fuel.returned |= schedule.keys_of(context.outline, context.part.returned)
     noted = partial(_noted, interp, schedule.names(context.outline))
     found = noted(SCRIPT, partial(_run_script if order.script else registering.run_alone, interp))
-    cost: dict[Definition, int] = {}
-    unreached: set[str] = set()
+    cost, unreached = dict[Definition, int](), set[str]()
     run = partial(_run, interp, order=order)
     counters, call = interp.fuel.counters, context.default().framework.calls
     runs.prepare(context)
@@ -86,13 +85,14 @@ def run_all(interp: Interpreter) -> list[Found]:
 
 def _noted(interp: Interpreter, names: Mapping[str, str], name: str, work: Callable[[], list[Found]]) -> list[Found]:
     """
-    Run an entry point, unless it is left out after an edit; note what it did, and what it found as its own.
+    Run an entry point, unless a part leaves it out; note what it did, and what it found as its own.
 
     `names` are the qualified names of the definitions of the file by their keys.
     """
     context, fuel = interp.context, interp.fuel
-    if context.part is not None and name not in context.part:
+    if context.part is not None and name not in context.part.run:
         return []
+    context.writing = context.wrote.setdefault(name, set())
     taken, before = fuel.taken, set(fuel.returned)
     found = work()
     known = context.ran.get(name, Ran())

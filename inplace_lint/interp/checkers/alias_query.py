@@ -7,7 +7,8 @@ Collects what else refers to the memory of a tensor when it is written, for fixe
     y.relu_()            # so does an attribute
 
 A query listens only on a second run of the program, and only to the writes that findings name: it searches everything
-that can be reached from a live variable. Where it cannot see all references, it says that there are others.
+that can be reached from a live variable. Where it cannot see all references, it says that there are others. The first
+run notes which entry points wrote where, so that the second leaves out those that a query asks nothing about.
 """
 
 from __future__ import annotations
@@ -94,6 +95,17 @@ class WrittenTensor(Struct, frozen=True):
     fed: bool
 
 
+def attempt(call: Call, _part: str, _ref: Ref, _tensor: Tensor) -> None:
+    """Note where the entry point that runs writes: a query about this place has to run it again."""
+    call.interp.context.writing.update(_places(call))
+
+
+def _places(call: Call) -> tuple[Place, ...]:
+    """Return the places by which a query asks about what a call writes: its own, and that of its flag."""
+    here = Place(call.frame.slice, call.at)
+    return (here,) if call.flag is None else (here, call.flag)
+
+
 class AliasQuery:
     """
     Collects what refers to the tensors that are written at some places.
@@ -109,9 +121,9 @@ class AliasQuery:
 
     def attempt(self, call: Call, part: str, ref: Ref, tensor: Tensor) -> None:
         """Add what refers to the tensor that a call writes, if the place of it or of its flag is looked at."""
-        for key in (Place(call.frame.slice, call.at), call.flag):
-            if key is not None and key in self.places:
-                self.written.setdefault(key, set()).add(_describe(call, part, ref, tensor))
+        for place in _places(call):
+            if place in self.places:
+                self.written.setdefault(place, set()).add(_describe(call, part, ref, tensor))
 
     def hand_over(self, state: State, value: Value) -> None:
         """Remember that a call of which nothing is known may have kept the tensors in its argument."""
