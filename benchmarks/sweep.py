@@ -31,9 +31,10 @@ from inplace_lint.config.settings import Settings  # noqa: E402
 from inplace_lint.core.errors import UnreadableError  # noqa: E402
 from inplace_lint.core.finding import Finding, Severity  # noqa: E402
 from inplace_lint.driver import session  # noqa: E402 - the tool of this checkout, not an installed one
-from inplace_lint.driver.check_task import Task, check_one, framework_names  # noqa: E402
+from inplace_lint.driver.check_task import Task, check_one  # noqa: E402
 from inplace_lint.driver.executors.executor import Lost  # noqa: E402
 from inplace_lint.driver.executors.local import run_all  # noqa: E402
+from inplace_lint.knowledge.locate import framework_names  # noqa: E402
 from inplace_lint.workspace import files, import_graph  # noqa: E402 - the tool of this checkout, not an installed one
 
 ENDING = b"\nimport torch\n"

@@ -14,9 +14,9 @@ from inplace_lint.cli.options import PolicyOptions
 from inplace_lint.config.resolve import SettingsResolver
 from inplace_lint.config.settings import Settings
 from inplace_lint.driver import session
-from inplace_lint.driver.check_task import framework_names
 from inplace_lint.driver.session import Outcome
 from inplace_lint.driver.store import Store
+from inplace_lint.knowledge.locate import framework_names
 from inplace_lint.rules import RULE_OF
 from inplace_lint.workspace import files, import_graph, notebook
 

@@ -16,8 +16,8 @@ from msgspec.structs import replace
 
 from inplace_lint.cli.explain import STALE, Explained, Frame
 from inplace_lint.core.finding import Finding, Severity
-from inplace_lint.driver.check_task import framework_names
 from inplace_lint.knowledge import facts
+from inplace_lint.knowledge.locate import framework_names
 from inplace_lint.workspace import files, import_graph
 from inplace_lint.workspace.notebook import file_of
 

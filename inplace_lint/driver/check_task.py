@@ -8,10 +8,8 @@ goes on with the next.
 from __future__ import annotations
 
 import gc
-import json
 import time
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -25,7 +23,7 @@ from inplace_lint.driver.crashes import crash, hides_interrupt, syntax_finding
 from inplace_lint.driver.entry import Entry
 from inplace_lint.driver.kept import KeptFiles
 from inplace_lint.effects.edited import Ran
-from inplace_lint.knowledge.locate import rules_dir
+from inplace_lint.knowledge.locate import framework_names
 from inplace_lint.knowledge.own import OwnFact, written
 from inplace_lint.rules.plugins import rules_of
 from inplace_lint.workspace import files, import_graph
@@ -179,15 +177,6 @@ def _make_fixes(context: Context, rerun: Rerun, drafts: Sequence[Draft], locate:
     from inplace_lint.fix.fixers import make_fixes  # noqa: PLC0415 - only where something was found
 
     return make_fixes(context, rerun, drafts, locate)
-
-
-@lru_cache(maxsize=1)
-def framework_names() -> tuple[str, ...]:
-    """Return the names of the packages that a file must mention to be parsed, from the framework tables."""
-    names: list[str] = []
-    for path in sorted((rules_dir() / "ops").glob("*/framework.json")):
-        names.extend(json.loads(path.read_text(encoding="utf-8"))["packages"])
-    return tuple(names)
 
 
 def failed(reason: str, no_facts: str = "") -> Checked:

@@ -16,7 +16,6 @@ from inplace_lint.core.errors import FactError, UnreadableError
 from inplace_lint.driver.check_task import Checked, Task, check_one, failed
 from inplace_lint.driver.executors.executor import Executor, Lost, cpus
 from inplace_lint.driver.kept import KeptFiles
-from inplace_lint.driver.store import context_of
 from inplace_lint.workspace import files, import_graph
 from inplace_lint.workspace.import_graph import Graph
 from inplace_lint.workspace.places import Shipped
@@ -169,6 +168,6 @@ def _unpacked(packed: bytes) -> Mapping[str, bytes | None]:
 @lru_cache(maxsize=1)
 def version() -> str:
     """Return a digest of all that results depend on besides files and settings."""
-    from inplace_lint.knowledge.locate import digest_of_facts  # noqa: PLC0415 - of no use on one machine
+    from inplace_lint.knowledge.locate import context_of, digest_of_facts  # noqa: PLC0415 - of no use on one machine
 
     return context_of(digest_of_facts(), ())

@@ -8,10 +8,10 @@ from inplace_lint.core.span import Place
 from inplace_lint.domain.state import State
 from inplace_lint.driver import state_text
 from inplace_lint.driver.analyze_file import Options, Resolver, check_file
-from inplace_lint.driver.check_task import framework_names
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.ir import nodes as ir
+from inplace_lint.knowledge.locate import framework_names
 from inplace_lint.workspace import files, import_graph
 from inplace_lint.workspace.places import Disk
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import os
 import sqlite3
 import zlib
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from inplace_lint.core.errors import UnreadableError
+from inplace_lint.knowledge.locate import framework_names
+from inplace_lint.workspace import files
 
 _BUSY_SECONDS = 2.0
 
@@ -59,3 +64,15 @@ def _opened(place: str) -> sqlite3.Connection:
         address = f"{Path(place).as_uri()}?mode=ro"
         _CONNECTIONS[process, place] = sqlite3.connect(address, timeout=_BUSY_SECONDS, uri=True)
     return _CONNECTIONS[process, place]
+
+
+def is_same_code(before: bytes, now: bytes) -> bool:
+    """Check whether two texts differ in comments and layout only, and mention the same packages."""
+    from inplace_lint.effects.summary import mentions, parse  # noqa: PLC0415 - only where a file was edited
+
+    try:
+        texts = files.decode(before), files.decode(now)
+        named = [mentions(text, framework_names()) for text in texts]
+        return named[0] == named[1] and ast.dump(parse("", texts[0])) == ast.dump(parse("", texts[1]))
+    except (UnreadableError, SyntaxError, RecursionError):
+        return False

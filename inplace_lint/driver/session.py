@@ -18,15 +18,15 @@ from inplace_lint.core.errors import UnreadableError
 from inplace_lint.core.finding import Finding, Severity
 from inplace_lint.core.span import Span
 from inplace_lint.driver.after_edit import Earlier
-from inplace_lint.driver.check_task import Checked, Task, framework_names
+from inplace_lint.driver.check_task import Checked, Task
 from inplace_lint.driver.dispatch import Progress, Workers
 from inplace_lint.driver.executors.executor import Executor
 from inplace_lint.driver.kept import KeptFiles
 from inplace_lint.driver.merge_findings import is_agreed, merged
 from inplace_lint.driver.shard import Shard, part
-from inplace_lint.driver.store import Key, Store, ValidResults, context_of
+from inplace_lint.driver.store import Key, Store, ValidResults
 from inplace_lint.driver.trained import with_trained
-from inplace_lint.knowledge.locate import digest_of_facts
+from inplace_lint.knowledge.locate import context_of, digest_of_facts, framework_names
 from inplace_lint.policy import assumed, suppress
 from inplace_lint.rules import BUILT_IN, RULE_OF, RULES, TEXT_RULES
 from inplace_lint.rules.plugins import digests_of
@@ -144,7 +144,7 @@ def _check_all(
     keys = _keys(tasks, plan.settings) if store is not None else {}
     if store is not None:
         checks = {root: ValidResults(store, graph.answer) for root, graph in graphs.items()}
-        kept = ((task, checks[task.root].get(keys[task.path])) for task in tasks)
+        kept = ((task, checks[task.root].get(keys[task.path], task.data)) for task in tasks)
         results.update((task.path, Checked(entry)) for task, entry in kept if entry is not None)
     outcome.counters["files_from_cache"] += len(results)
     files_kept = _kept_files(store)
@@ -158,7 +158,7 @@ def _check_all(
             results[task.path] = checked
             _remember(task, checked, keys, plan)
             if store is not None and checked.lasting:
-                store.put(keys[task.path], checked.entry, checked.answers)
+                store.put(keys[task.path], checked.entry, checked.answers, task.data)
                 store.put_outlines(checked.outlines, files_kept.code)
                 store.put_headers(checked.headers, files_kept.code)
     finally:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from inplace_lint.core.errors import ConfigError, UnreadableError
-from inplace_lint.driver.check_task import framework_names
+from inplace_lint.knowledge.locate import framework_names
 from inplace_lint.workspace import files
 
 Costs = Mapping[str, int]

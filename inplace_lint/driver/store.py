@@ -2,9 +2,10 @@
 Results of earlier runs, in one SQLite file.
 
 A result is kept with the claims that it rests on (`workspace.claims`). In a later run it is valid if the file itself
-has the same bytes and each claim holds. Claims are numbered, so a result has two sets of numbers: its *coarse* claims
-say what bytes the files that it read had and what imports meant, its *fine* claims what it read of each file. Where
-nothing changed only the coarse ones are looked at, otherwise also the fine ones about the files that changed.
+has the same bytes, or the same code where nothing was found in it, and each claim holds. Claims are numbered, so a
+result has two sets of numbers: its *coarse* claims say what bytes the files that it read had and what imports meant,
+its *fine* claims what it read of each file. Where nothing changed only the coarse ones are looked at, otherwise also
+the fine ones about the files that changed.
 
 What is in the file is data: a cache that comes with a cloned repository runs no code. A file that is damaged is made
 anew, and one that cannot be written is left alone.
@@ -13,8 +14,6 @@ anew, and one that cannot be written is left alone.
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import json
 import sqlite3
 import time
 import zlib
@@ -27,24 +26,27 @@ from typing import Any, NamedTuple
 from msgspec import DecodeError
 
 from inplace_lint.driver.entry import Entry, packed, unpacked
-from inplace_lint.driver.kept import KeptFiles
-from inplace_lint.knowledge.locate import digest_of_code
+from inplace_lint.driver.kept import KeptFiles, is_same_code
+from inplace_lint.knowledge.locate import context_of
 from inplace_lint.workspace.claims import COARSE, Claim, Question
 
 NAME = "results.sqlite"
 MOST_BYTES = 256 << 20
-_FORMAT = 7
+_FORMAT = 8
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS claim (
   id INTEGER PRIMARY KEY, path TEXT, question TEXT, detail TEXT, answer TEXT, bytes TEXT,
   UNIQUE (path, question, detail, answer));
 CREATE TABLE IF NOT EXISTS result (
-  path TEXT, context TEXT, bytes TEXT, coarse BLOB, fine BLOB, entry BLOB, used INTEGER, PRIMARY KEY (path, context));
+  path TEXT, context TEXT, bytes TEXT, coarse BLOB, fine BLOB, entry BLOB, used INTEGER, text BLOB,
+  PRIMARY KEY (path, context));
 CREATE TABLE IF NOT EXISTS header (bytes TEXT PRIMARY KEY, code TEXT, form BLOB);
 CREATE TABLE IF NOT EXISTS outline (bytes TEXT PRIMARY KEY, code TEXT, form BLOB);
 CREATE TABLE IF NOT EXISTS training (question TEXT PRIMARY KEY, answer TEXT);
 """
 _CLAIM = "SELECT id, bytes FROM claim WHERE path = ? AND question = ? AND detail = ? AND answer = ?"
+_RESULT = """SELECT coarse, fine, entry, used, CASE bytes WHEN ? THEN bytes ELSE text END FROM result
+WHERE context = ? AND path = ?"""
 _COARSE_WORDS = sorted(question.value for question in COARSE)
 _DAY = 86_400
 _BUSY_SECONDS = 2.0
@@ -53,7 +55,7 @@ Ask = Callable[[Claim], str]
 
 
 class Key(NamedTuple):
-    """What a result is of: a path, all that it depends on besides files, and the bytes of its own file."""
+    """What a result is of: a path, all that it depends on besides files, and the digest of its own file."""
 
     path: str
     context: str
@@ -71,7 +73,6 @@ class Size(NamedTuple):
 class _Row(NamedTuple):
     """A result as it is stored."""
 
-    key: Key
     coarse: array[int]
     fine: array[int]
     data: bytes
@@ -83,18 +84,19 @@ class Store:
     def __init__(self, folder: Path | None, most: int = MOST_BYTES) -> None:
         self._folder, self._most = folder, most
         self._database = self._opened()
-        self._waiting: dict[tuple[str, str], tuple[Key, Entry, Mapping[Claim, str]]] = {}
+        self._waiting: dict[tuple[str, str], tuple[Key, Entry, Mapping[Claim, str], bytes]] = {}
         self._used: set[tuple[str, str]] = set()
         self._renewed: dict[tuple[str, str], tuple[Sequence[int], Mapping[Claim, str]]] = {}
+        self._edited: dict[tuple[str, str], tuple[str, bytes]] = {}
         self._headers: dict[str, tuple[str, bytes]] = {}
         self._outlines: dict[str, tuple[str, str]] = {}
         self._training: dict[str, str] = {}
         self._flushed = time.monotonic()
         self._ids: dict[tuple[Claim, str], int] = {}
 
-    def put(self, key: Key, entry: Entry, answers: Mapping[Claim, str]) -> None:
-        """Replace the result of a path; it is written with the next ones, and at the end of a run."""
-        self._waiting[key.path, key.context] = key, entry, answers
+    def put(self, key: Key, entry: Entry, answers: Mapping[Claim, str], data: bytes) -> None:
+        """Replace the result of a path, whose bytes are `data`; it is written with the next ones, or by `end`."""
+        self._waiting[key.path, key.context] = key, entry, answers, data
         if time.monotonic() - self._flushed > _FLUSH_SECONDS:
             self.flush()
 
@@ -138,8 +140,11 @@ class Store:
             forms = ((digest, code, zlib.compress(form.encode(), 1)) for digest, (code, form) in self._outlines.items())
             database.executemany("INSERT OR REPLACE INTO outline VALUES (?, ?, ?)", forms)
             database.executemany("INSERT OR REPLACE INTO training VALUES (?, ?)", self._training.items())
-            for key, entry, answers in self._waiting.values():
-                self._write(database, key, entry, answers)
+            for place, (digest, data) in self._edited.items():
+                edited = (digest, zlib.compress(data, 1), *place)
+                database.execute("UPDATE result SET bytes = ?, text = ? WHERE path = ? AND context = ?", edited)
+            for row in self._waiting.values():
+                self._write(database, *row)
             database.executemany("UPDATE result SET used = ? WHERE path = ? AND context = ?", self._touched())
             database.execute("COMMIT")
         except (sqlite3.Error, UnicodeEncodeError) as error:
@@ -181,14 +186,17 @@ class Store:
             self._give_up(error)
             return []
 
-    def found(self, key: Key) -> _Row | None:
-        """Return the result of a path under a key, valid or not."""
-        statement = "SELECT coarse, fine, entry, used FROM result WHERE path = ? AND context = ? AND bytes = ?"
-        for coarse, fine, data, used in self.rows(statement, *key):
+    def found(self, key: Key, data: bytes) -> _Row | None:
+        """Return the result of a path under a key, valid or not, if it is one of these bytes, or of the same code."""
+        for coarse, fine, entry, used, text in self.rows(_RESULT, *key[::-1]):
             with contextlib.suppress(ValueError, TypeError, zlib.error):
-                row = _Row(key, _unpacked(coarse), _unpacked(fine), zlib.decompress(data))
+                row = _Row(_unpacked(coarse), _unpacked(fine), zlib.decompress(entry))
+                if text != key.digest:
+                    if not is_same_code(zlib.decompress(text), data):
+                        continue
+                    self._edited[key[:2]] = key.digest, data
                 if used != _today():
-                    self._used.add((key.path, key.context))
+                    self._used.add(key[:2])
                 return row
         return None
 
@@ -241,21 +249,23 @@ class Store:
 
     def _kept(self) -> Sequence[dict[Any, Any] | set[Any]]:
         """Return what is to be written."""
-        return self._waiting, self._used, self._renewed, self._headers, self._outlines, self._training
+        return self._waiting, self._used, self._renewed, self._edited, self._headers, self._outlines, self._training
 
     def _remove(self) -> None:
         if self._folder is not None:
             remove(self._folder)
 
-    def _write(self, database: sqlite3.Connection, key: Key, entry: Entry, answers: Mapping[Claim, str]) -> None:
+    def _write(
+        self, database: sqlite3.Connection, key: Key, entry: Entry, answers: Mapping[Claim, str], data: bytes
+    ) -> None:
         coarse: list[int] = []
         fine: list[int] = []
         for claim, answer in answers.items():
             known = answers.get(Claim(claim.path, Question.BYTES), "") if claim.question not in COARSE else ""
             (coarse if claim.question in COARSE else fine).append(self._id(database, claim, answer, known))
-        data = zlib.compress(packed(entry), 1)
-        row = (*key, _packed(coarse), _packed(fine), data, _today())
-        database.execute("INSERT OR REPLACE INTO result VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+        text = None if entry.findings else zlib.compress(data, 1)  # findings would have to move with their lines
+        row = (*key, _packed(coarse), _packed(fine), zlib.compress(packed(entry), 1), _today(), text)
+        database.execute("INSERT OR REPLACE INTO result VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
 
     def _id(self, database: sqlite3.Connection, claim: Claim, answer: str, digest: str = "") -> int:
         """Return the number of a claim with its answer; the file of a claim that is not coarse has this digest."""
@@ -304,9 +314,9 @@ class ValidResults:
         self._holding: set[int] = set()
         self._failing: set[int] = set()
 
-    def get(self, key: Key) -> Entry | None:
-        """Return the result under a key if it is valid."""
-        row = self._store.found(key)
+    def get(self, key: Key, data: bytes) -> Entry | None:
+        """Return the result under a key if it is valid; `data` are the bytes of its file."""
+        row = self._store.found(key, data)
         try:
             entry = None if row is None else unpacked(row.data)
         except DecodeError:
@@ -353,11 +363,6 @@ def _claim(row: tuple[Any, ...]) -> Claim | None:
         return Claim(path, Question(question), detail)
     except ValueError:
         return None
-
-
-def context_of(facts: str, settings: Sequence[str | None]) -> str:
-    """Return a digest of all that results depend on besides the files: facts, settings, this code, this Python."""
-    return hashlib.sha256(json.dumps([facts, *settings, digest_of_code()]).encode()).hexdigest()
 
 
 def mark(folder: Path) -> None:

@@ -20,8 +20,9 @@ from msgspec.structs import replace
 from inplace_lint.core.assumption import only_training
 from inplace_lint.core.finding import Asks, Certainty, Finding, Severity
 from inplace_lint.core.span import Span
-from inplace_lint.driver.store import Store, context_of
+from inplace_lint.driver.store import Store
 from inplace_lint.knowledge.facts import framework, frameworks
+from inplace_lint.knowledge.locate import context_of
 from inplace_lint.workspace import import_graph
 from inplace_lint.workspace.import_statements import statements
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import sys
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -50,3 +52,17 @@ def digest_of_code() -> str:
     for path in sorted(paths):
         total.update(path.removeprefix(package).encode() + b"\0" + Path(path).read_bytes())
     return total.hexdigest()
+
+
+@cache
+def framework_names() -> tuple[str, ...]:
+    """Return the names of the packages that a file must mention to be parsed, from the framework tables."""
+    names: list[str] = []
+    for path in sorted((rules_dir() / "ops").glob("*/framework.json")):
+        names.extend(json.loads(path.read_text(encoding="utf-8"))["packages"])
+    return tuple(names)
+
+
+def context_of(facts: str, settings: Sequence[str | None]) -> str:
+    """Return a digest of all that results depend on besides the files: facts, settings, this code, this Python."""
+    return hashlib.sha256(json.dumps([facts, *settings, digest_of_code()]).encode()).hexdigest()

@@ -8,8 +8,9 @@ import pytest
 from inplace_lint.config.settings import Settings
 from inplace_lint.core.finding import Severity
 from inplace_lint.driver import analyze_file, dispatch, session
-from inplace_lint.driver.check_task import Task, check_one, framework_names
+from inplace_lint.driver.check_task import Task, check_one
 from inplace_lint.driver.executors.local import LocalProcesses
+from inplace_lint.knowledge.locate import framework_names
 
 
 @pytest.fixture

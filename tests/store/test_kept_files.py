@@ -30,7 +30,7 @@ def kept(folder, form: str = "") -> KeptFiles:
     files = store.files(ROOTS)
     store.put_outlines({KEY: form or outline_out(outline("m.py", TEXT, ROOTS))}, files.code)
     answers = {Claim("m.py", Question.BYTES): KEY, Claim("m.py", Question.CODE, "N.f 1"): "2"}
-    store.put(Key("a.py", "context", "digest"), Entry((), {}, {}), answers)
+    store.put(Key("a.py", "context", "digest"), Entry((), {}, {}), answers, TEXT.encode())
     store.end()
     return files
 

@@ -12,7 +12,8 @@ from msgspec import Raw, msgpack
 from inplace_lint.core.finding import Applicability, Certainty, Edit, Finding, Fix, Related, Role, Severity
 from inplace_lint.core.span import Span
 from inplace_lint.driver.entry import Entry
-from inplace_lint.driver.store import NAME, Key, Store, ValidResults, context_of
+from inplace_lint.driver.store import NAME, Key, Store, ValidResults
+from inplace_lint.knowledge.locate import context_of
 from inplace_lint.workspace.claims import Claim, Question
 from tests.store.writer import write_fifty
 
@@ -45,6 +46,7 @@ ENTRY = Entry(
 
 
 KEY = Key("a.py", "context", "digest")
+TEXT = b"def f(x):\n    # as before\n    return g(x)\n"
 BYTES, CODE, OTHER = (
     Claim("b.py", Question.BYTES),
     Claim("b.py", Question.CODE, "f 1"),
@@ -62,7 +64,7 @@ def folder(tmp_path):
 
 def kept(folder, entry: Entry = CLEAN, answers=ANSWERS) -> Store:
     store = Store(folder)
-    store.put(KEY, entry, answers)
+    store.put(KEY, entry, answers, TEXT)
     store.end()
     return store
 
@@ -75,12 +77,40 @@ def today(store: Store, **changed: str) -> ValidResults:
 
 def test_a_result_comes_back_equal_in_every_field(folder):
     kept(folder, ENTRY)
-    assert today(Store(folder)).get(KEY) == ENTRY
+    assert today(Store(folder)).get(KEY, TEXT) == ENTRY
 
 
 def test_other_bytes_another_path_or_another_context_have_no_result(folder):
     check = today(kept(folder))
-    assert [check.get(KEY._replace(**{name: "other"})) for name in Key._fields] == [None, None, None]
+    assert [check.get(KEY._replace(**{name: "other"}), b"f(1)") for name in Key._fields] == [None, None, None]
+
+
+EDITED = KEY._replace(digest="edited")
+TEXTS = {
+    "a comment": (b"def f(x):\n    return g(x)  # of another\n", True),
+    "a line": (b"\n\ndef f(x):\n\n    return g(\n        x,\n    )\n", True),
+    "a comment about a framework": (b"def f(x):\n    # like torch\n    return g(x)\n", False),
+    "a documented function": (b'def f(x):\n    """Write into `x`."""\n    return g(x)\n', False),
+    "a statement": (b"def f(x):\n    # as before\n    return g(x + 1)\n", False),
+    "an error": (b"def f(x):\n    # as before\n    return g(x\n", False),
+    "no text": (b"# -*- coding: none -*-\n", False),
+}
+
+
+@pytest.mark.parametrize(("text", "is_valid"), TEXTS.values(), ids=TEXTS)
+def test_a_result_without_findings_is_valid_while_the_code_is_the_same(folder, text, is_valid):
+    store = kept(folder)
+    assert (today(store).get(EDITED, text) is not None) is is_valid
+    store.end()
+    assert (today(Store(folder)).get(EDITED, b"not looked at") is not None) is is_valid
+
+
+def test_of_the_same_code_a_result_is_valid_while_its_claims_hold(folder):
+    assert today(kept(folder), bytes="new", code="new").get(EDITED, TEXT) is None
+
+
+def test_what_was_found_in_other_bytes_is_not_valid(folder):
+    assert today(kept(folder, ENTRY)).get(EDITED, TEXT) is None
 
 
 @pytest.mark.parametrize(
@@ -96,36 +126,36 @@ def test_other_bytes_another_path_or_another_context_have_no_result(folder):
     ],
 )
 def test_a_result_is_valid_while_its_claims_hold(folder, changed, is_valid):
-    assert (today(kept(folder), **changed).get(KEY) is not None) is is_valid
+    assert (today(kept(folder), **changed).get(KEY, TEXT) is not None) is is_valid
 
 
 def test_a_result_that_names_a_file_is_not_valid_when_that_file_changed(folder):
     check = today(kept(folder, ENTRY), bytes="new")
     assert ENTRY.paths == {"a.py", "b.py"}
-    assert check.get(KEY) is None
+    assert check.get(KEY, TEXT) is None
 
 
 def test_bytes_that_were_looked_at_are_known_to_the_next_run(folder):
     store = kept(folder)
-    assert today(store, bytes="new").get(KEY) is not None
+    assert today(store, bytes="new").get(KEY, TEXT) is not None
     store.end()
     asked: list[Claim] = []
     answers = {**ANSWERS, BYTES: "new"}
-    assert ValidResults(store, lambda claim: (asked.append(claim), answers[claim])[1]).get(KEY) is not None
+    assert ValidResults(store, lambda claim: (asked.append(claim), answers[claim])[1]).get(KEY, TEXT) is not None
     assert CODE not in asked
 
 
 def test_a_new_result_takes_the_place_of_the_old(folder):
     store = kept(folder)
-    store.put(KEY, ENTRY, ANSWERS)
+    store.put(KEY, ENTRY, ANSWERS, TEXT)
     store.end()
     assert store.size().results == 1
-    assert today(store).get(KEY) == ENTRY
+    assert today(store).get(KEY, TEXT) == ENTRY
 
 
 def test_without_a_folder_results_are_kept_in_memory(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert today(kept(None)).get(KEY) == CLEAN
+    assert today(kept(None)).get(KEY, TEXT) == CLEAN
     assert list(tmp_path.iterdir()) == []
 
 
@@ -133,8 +163,8 @@ def test_without_a_folder_results_are_kept_in_memory(tmp_path, monkeypatch):
 def test_a_damaged_file_is_made_anew(folder, damage):
     kept(folder)
     (folder / NAME).write_bytes(damage)
-    assert today(Store(folder)).get(KEY) is None
-    assert today(kept(folder)).get(KEY) == CLEAN
+    assert today(Store(folder)).get(KEY, TEXT) is None
+    assert today(kept(folder)).get(KEY, TEXT) == CLEAN
 
 
 def test_a_file_cut_short_is_made_anew_at_every_length(folder):
@@ -142,8 +172,8 @@ def test_a_file_cut_short_is_made_anew_at_every_length(folder):
     whole = (folder / NAME).read_bytes()
     for length in range(0, len(whole), 1500):
         (folder / NAME).write_bytes(whole[:length])
-        assert today(Store(folder)).get(KEY) in (None, ENTRY)
-        assert today(kept(folder)).get(KEY) == CLEAN
+        assert today(Store(folder)).get(KEY, TEXT) in (None, ENTRY)
+        assert today(kept(folder)).get(KEY, TEXT) == CLEAN
 
 
 @pytest.mark.parametrize(
@@ -167,8 +197,8 @@ def test_rows_that_are_none_of_ours_are_no_results_and_no_failures(folder, state
     database.execute(statement)
     database.commit()
     database.close()
-    assert today(Store(folder), bytes="new").get(KEY) is None
-    assert today(kept(folder)).get(KEY) == CLEAN
+    assert today(Store(folder), bytes="new").get(KEY, TEXT) is None
+    assert today(kept(folder)).get(KEY, TEXT) == CLEAN
 
 
 @pytest.mark.parametrize(
@@ -180,7 +210,7 @@ def test_a_result_that_is_none_is_no_failure(folder, text):
     database.execute("UPDATE result SET entry = ?", (zlib.compress(text.encode()),))
     database.commit()
     database.close()
-    assert today(Store(folder)).get(KEY) is None
+    assert today(Store(folder)).get(KEY, TEXT) is None
 
 
 def test_git_does_not_see_the_folder(folder):
@@ -190,19 +220,21 @@ def test_git_does_not_see_the_folder(folder):
 
 def test_a_folder_that_cannot_be_made_is_left_alone(tmp_path):
     (tmp_path / "file").write_text("")
-    assert today(kept(tmp_path / "file")).get(KEY) is None
+    assert today(kept(tmp_path / "file")).get(KEY, TEXT) is None
 
 
 def test_what_was_used_longest_ago_is_dropped_where_there_is_too_much(folder):
     store = Store(folder, most=1)
     for number in range(8):
-        store.put(KEY._replace(path=f"{number}.py"), CLEAN, {Claim(f"{number}.py", Question.ITEMS, "x"): "1"})
+        store.put(KEY._replace(path=f"{number}.py"), CLEAN, {Claim(f"{number}.py", Question.ITEMS, "x"): "1"}, TEXT)
     store.flush()
     sqlite3.connect(folder / NAME, isolation_level=None).execute("UPDATE result SET used = 1 WHERE path < '4'")
     store.end()
     assert store.size()[:2] == (4, 4)
     check = ValidResults(store, lambda _: "1")
-    assert [check.get(KEY._replace(path=f"{number}.py")) is not None for number in range(8)] == [False] * 4 + [True] * 4
+    assert [check.get(KEY._replace(path=f"{number}.py"), TEXT) is not None for number in range(8)] == [False] * 4 + [
+        True
+    ] * 4
 
 
 def test_processes_write_at_once(folder):
@@ -221,12 +253,12 @@ def test_while_another_process_writes_nothing_is_lost(folder, monkeypatch):
     other = sqlite3.connect(folder / NAME, isolation_level=None) if Store(folder) else None
     store = Store(folder)
     other.execute("BEGIN IMMEDIATE")
-    store.put(KEY, CLEAN, ANSWERS)
+    store.put(KEY, CLEAN, ANSWERS, TEXT)
     store.flush()
     assert Store(folder).size().results == 0
     other.execute("ROLLBACK")
     store.end()
-    assert today(Store(folder)).get(KEY) == CLEAN
+    assert today(Store(folder)).get(KEY, TEXT) == CLEAN
 
 
 def test_the_context_changes_with_facts_and_settings():

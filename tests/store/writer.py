@@ -13,6 +13,7 @@ def write_fifty(folder: Path, number: int) -> None:
     """Write fifty results, one by one."""
     store = Store(folder)
     for at in range(50):
-        store.put(Key(f"{number}-{at}.py", "", ""), Entry((), {}, {}), {Claim("b.py", Question.ITEMS, str(at)): "1"})
+        key, answers = Key(f"{number}-{at}.py", "", ""), {Claim("b.py", Question.ITEMS, str(at)): "1"}
+        store.put(key, Entry((), {}, {}), answers, b"")
         store.flush()
     store.end()

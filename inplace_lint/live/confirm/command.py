@@ -14,8 +14,8 @@ from msgspec.structs import replace
 from inplace_lint.config.settings import Settings
 from inplace_lint.core.errors import InplaceLintError, UnreadableError
 from inplace_lint.core.finding import Applicability, Finding, Proof
-from inplace_lint.driver.check_task import framework_names
 from inplace_lint.driver.session import Outcome
+from inplace_lint.knowledge.locate import framework_names
 from inplace_lint.live import launch
 from inplace_lint.live.confirm import confirm
 from inplace_lint.rules import RULE_OF
