@@ -103,11 +103,9 @@ def _is_trained_by(interp: Interpreter, state: State, nodes: Iterable[NodeId]) -
 
     A layer that anybody else was given, or of which a part was told to require no grad, may be frozen.
     """
-    weights = ((owner, ref, state.tensor(ref)) for owner, ref in state.all_traits(traits.LAYER))
-    layers = {ref.id: owner for owner, ref, weight in weights if weight is not None and weight.rg}
-    if not layers:
-        return False
-    called = {leaf: layers[leaf] for number in nodes for leaf in state.nodes[number].leaves if leaf in layers}
+    leaves = {leaf for number in nodes for leaf in state.nodes[number].leaves}
+    layers = ((owner, ref, state.tensor(ref)) for owner, ref in (state.all_traits(traits.LAYER) if leaves else ()))
+    called = {ref.id: owner for owner, ref, weight in layers if ref.id in leaves and weight is not None and weight.rg}
     return any(
         not state.has_trait(traits.PASSED_ON, owner)
         and (state.has_trait(traits.OPTIMIZED, weight) or _is_part(interp, state, owner))
