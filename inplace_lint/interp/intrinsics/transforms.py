@@ -95,18 +95,27 @@ def _gradient(act: IntrinsicCall) -> Results:
 def _with_gradient(act: IntrinsicCall) -> Results:
     """Run a function on fresh leaves, as `vjp` does; return its result and a function that runs backward."""
     given = act.arguments.positional[1:]
-    if act.form.args[1].kind == "plain":
-        first = given[0] if given else NONE
-        given = first.items if isinstance(first, Tuple) else given[:1]
     back = Dotted(f"{act.interp.context.default().framework.tensor}.backward")
     return [(after, Tuple((value, Partial(back, (value,), ())))) for after, value in _run(act, given)]
 
 
+def _with_tangent(act: IntrinsicCall) -> Results:
+    """Run a function on what it is given, as `jvp` does: slopes go forward, beside the values; nothing is saved."""
+    first, captured = act.positional(1), act.state.next_id
+    values = _each(act, first, lambda pair: act.state.new(replace(pair[1], storage=act.state.new_storage())))
+    given = values.items if isinstance(values, Tuple) else (values,)
+    return [(after, Tuple((value, act.unknown()))) for after, value in _called(act, given, captured)]
+
+
 def _run(act: IntrinsicCall, given: tuple[Value, ...]) -> Results:
-    state = act.state
     values = tuple(_each(act, value, lambda pair: _leaf(act.state, pair[1])) for value in given)
+    return _called(act, values, act.state.next_id)
+
+
+def _called(act: IntrinsicCall, values: tuple[Value, ...], captured: int) -> Results:
+    state = act.state
     before = state.modes
-    state.modes = replace(before, grad=True, captured=state.next_id)
+    state.modes = replace(before, grad=True, captured=captured)
     results = act.interp.call(act.frame, state, act.positional(0), Arguments(values), act.at)
     for after, _ in results:
         after.modes = before
@@ -156,4 +165,5 @@ INTRINSICS: dict[str, Callable[[IntrinsicCall], Results]] = {
     "map_function": _map,
     "gradient": _gradient,
     "with_gradient": _with_gradient,
+    "with_tangent": _with_tangent,
 }

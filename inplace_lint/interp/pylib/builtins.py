@@ -25,9 +25,9 @@ from inplace_lint.domain.values import (
     Tuple,
     Value,
 )
-from inplace_lint.interp.call import instances
+from inplace_lint.interp.call import decorators, instances
 from inplace_lint.interp.control import iteration, path_condition
-from inplace_lint.interp.expr import environment
+from inplace_lint.interp.expr import attribute_targets, environment
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Raised, Results
@@ -256,8 +256,10 @@ def _construct(request: Request) -> Results:
 
 
 def _new(request: Request) -> Results:
-    """Return an object of a class of the program alone, as `object.__new__` does."""
+    """Return an object of a class of the program alone, as `object.__new__` does; a class that is being made."""
     cls = request.argument(0)
+    if request.interp.context.making and cls is request.interp.context.making[-1].meta:
+        return [(request.state, _made(request, request.interp.context.making[-1]))]
     plain = isinstance(cls, ClassValue) and all(
         isinstance(base, ClassValue) or base == Builtin("object") for base in request.interp.context.mro(cls)
     )
@@ -265,6 +267,15 @@ def _new(request: Request) -> Results:
     if not isinstance(cls, ClassValue) or not (plain or is_module):
         return request.unknown()
     return [(request.state, instances.bare(request.interp, request.state, cls, is_module=is_module))]
+
+
+def _made(request: Request, cls: ClassValue) -> ClassValue:
+    """Return a class that its metaclass makes, with what the latter has set anew in the names of its body."""
+    names = request.state.object(request.argument(3) or NONE)
+    for name, value in names.items.items() if isinstance(names, DictObject) else ():
+        if value != request.interp.lookup(request.state, cls, str(name)):
+            attribute_targets.set_(request.interp, request.frame, request.state, cls, str(name), value, request.at)
+    return cls
 
 
 def _locals(request: Request) -> Results:
@@ -280,6 +291,8 @@ def _names(request: Request) -> Results:
     if request.function.name == "vars" and not request.arguments.positional:
         return _locals(request)
     value = ModuleValue(request.frame.slice.path) if request.function.name == "globals" else request.argument(0)
+    if type(value) is ClassValue:
+        return [(request.state, decorators.namespace(request.interp, request.state, value))]
     if value is None or not (type(value) is ModuleValue or request.state.instance(value) is not None):
         return request.unknown()
     return request.interp.get_attribute(request.frame, request.state, value, "__dict__", request.at)
@@ -317,6 +330,7 @@ _HANDLERS: dict[str, Callable[[Request], Results]] = {
     "object.__setattr__": _setattr,
     "setattr": _setattr,
     "object.__new__": _new,
+    "type.__new__": _new,
     "type.__call__": _construct,
     "super": _super,
     **dict.fromkeys(("staticmethod", "classmethod"), _method),
