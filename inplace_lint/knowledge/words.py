@@ -127,6 +127,7 @@ class Moves(Word):
     AXES = "axes"
     ROWS = "rows"
     ROW = "row"
+    WINDOWS = "windows"
 
 
 class ShapeRule(Word):

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from inplace_lint.core.event import Failure
 from inplace_lint.domain import tape
 from inplace_lint.domain.heap import DictObject, ListObject, Tensor, View
-from inplace_lint.domain.state import State
+from inplace_lint.domain.state import Modes, State
 from inplace_lint.domain.values import NONE, Dotted, Partial, Ref, Tuple, Value
 from inplace_lint.interp.frame import Arguments
 from inplace_lint.interp.intrinsics.call import IntrinsicCall
@@ -104,18 +104,21 @@ def _with_tangent(act: IntrinsicCall) -> Results:
     first, captured = act.positional(1), act.state.next_id
     values = _each(act, first, lambda pair: act.state.new(replace(pair[1], storage=act.state.new_storage())))
     given = values.items if isinstance(values, Tuple) else (values,)
-    return [(after, Tuple((value, act.unknown()))) for after, value in _called(act, given, captured)]
+    return [
+        (after, Tuple((value, act.unknown())))
+        for after, value in _called(act, given, replace(act.state.modes, captured=captured))
+    ]
 
 
 def _run(act: IntrinsicCall, given: tuple[Value, ...]) -> Results:
     values = tuple(_each(act, value, lambda pair: _leaf(act.state, pair[1])) for value in given)
-    return _called(act, values, act.state.next_id)
+    return _called(act, values, replace(act.state.modes, grad=True, captured=act.state.next_id))
 
 
-def _called(act: IntrinsicCall, values: tuple[Value, ...], captured: int) -> Results:
+def _called(act: IntrinsicCall, values: tuple[Value, ...], modes: Modes) -> Results:
     state = act.state
     before = state.modes
-    state.modes = replace(before, grad=True, captured=captured)
+    state.modes = modes
     results = act.interp.call(act.frame, state, act.positional(0), Arguments(values), act.at)
     for after, _ in results:
         after.modes = before
