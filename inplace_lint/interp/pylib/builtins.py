@@ -26,7 +26,7 @@ from inplace_lint.domain.values import (
     Value,
 )
 from inplace_lint.interp.call import decorators, instances
-from inplace_lint.interp.control import iteration, path_condition
+from inplace_lint.interp.control import generators, iteration, path_condition
 from inplace_lint.interp.expr import attribute_targets, environment
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
@@ -153,6 +153,7 @@ def _next(request: Request) -> Results:
         return own or request.unknown()
     if not isinstance(value, Ref) or not isinstance(inner, ListObject) or not inner.items:
         return request.unknown()
+    generators.ask(request.state, value, len(inner.items))
     request.state.put(value, replace(inner, items=inner.items[1:]))
     return [(request.state, inner.items[0])]
 
@@ -298,6 +299,16 @@ def _names(request: Request) -> Results:
     return request.interp.get_attribute(request.frame, request.state, value, "__dict__", request.at)
 
 
+def _dir(request: Request) -> Results:
+    """Return the names that a class of the program binds itself; it may have more."""
+    cls = request.argument(0)
+    names = request.state.object(_names(request)[0][1]) if isinstance(cls, ClassValue) else None
+    if not isinstance(names, DictObject):
+        return request.unknown()
+    listed = tuple([Const(name) for name in names.items if isinstance(name, str)])
+    return [(request.state, request.state.new(ListObject(listed, exact=False)))]
+
+
 def _slice(request: Request) -> Results:
     """Return the slice with these bounds: a single one is where it ends."""
     given = request.arguments.positional
@@ -344,6 +355,7 @@ _HANDLERS: dict[str, Callable[[Request], Results]] = {
     "sum": iterators.of_sum,
     "print": lambda request: [(request.state, NONE)],
     "slice": _slice,
+    "dir": _dir,
     "type": type_tests.of_type,
     "type.__subclasses__": type_tests.of_subclasses,
     **dict.fromkeys(("round", "id", "hash", "ord"), lambda request: request.unknown("number")),
