@@ -144,6 +144,7 @@ class Framework(Struct, frozen=True):
     optimizers: frozenset[str] = frozenset()
     trained: frozenset[str] = frozenset()
     fed: frozenset[str] = frozenset()
+    evaluated: frozenset[str] = frozenset()
     losses: frozenset[str] = frozenset()
     names: Mapping[str, str] = field(default_factory=dict)
     heard: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
