@@ -63,6 +63,7 @@ class Failure(Word):
     INFERENCE_SAVE = "inference_save"
     OVERLAP = "overlap"
     OPERANDS_OVERLAP = "operands_overlap"
+    WINDOWS_OVERLAP = "windows_overlap"
     SHAPE = "shape"
     CAST = "cast"
     MIXED = "mixed"

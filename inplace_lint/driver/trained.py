@@ -114,7 +114,8 @@ def _asked(trainers: _Answers, one: Finding, entry: Asks) -> Finding:
         return _told(trainers, one, entry) if trainers.ask(entry) else one
     records = trainers.record(entry, one.options)
     if records is None:
-        where = f"gradients are recorded where `{(entry.name or '').rpartition('.')[2]}` is called"
+        name = (entry.name or "").removesuffix(".setter").rpartition(".")[2]
+        where = f"gradients are recorded where `{name}` is called"
         assumed = (*one.assumptions, where)
         return replace(one, entry=None, severity=Severity.WARNING, certainty=Certainty.UNKNOWN, assumptions=assumed)
     return replace(one, entry=None) if records else one

@@ -77,12 +77,12 @@ class Context(Struct):
     constructs each class, `orders` and `fields` its method resolution order and the fields of a dataclass,
     `resetting` whether a method of it that no call of its objects runs sets attributes, `freezing` whether code says
     what is trained, `describing` whether functions only read a parameter and return it, `exchanged` the names of
-    methods that classes were given anew, and `bound` the variables of modules that the current entry point has read,
-    `passing` the calls in constructors by the variables that they are given, `shown` the classes of arguments that uses
-    show. `observed` is how entry points call functions. `effects`
-    is what the file may write, once that is known. `ran` is what each entry point did, `wrote` the places at which it
-    wrote, and `writing` those of the one that runs; `part` are those to run, None for all of them, or for those that
-    what was `edited` affects. The `observer` is called before each statement.
+    methods that classes were given anew, `making` the classes that their metaclasses are making, and `bound` the
+    variables of modules that the current entry point has read, `passing` the calls in constructors by the variables
+    that they are given, `shown` the classes of arguments that uses show. `observed` is how entry points call
+    functions. `effects` is what the file may write, once that is known. `ran` is what each entry point did, `wrote` the
+    places at which it wrote, and `writing` those of the one that runs; `part` are those to run, None for all of them, or
+    for those that what was `edited` affects. The `observer` is called before each statement.
     """
 
     main: Module
@@ -109,6 +109,7 @@ class Context(Struct):
     freezing: dict[int, tuple[object, bool]] = field(default_factory=dict)
     describing: dict[tuple[str, str, str, frozenset[str]], Read | None] = field(default_factory=dict)
     exchanged: set[str] = field(default_factory=set)
+    making: list[ClassValue] = field(default_factory=list)
     observed: ObservedCalls = field(default_factory=ObservedCalls)
     coverage: Coverage = field(default_factory=Coverage)
     listing: dict[tuple[Slice, str], tuple[Expr, ...]] = field(default_factory=dict)

@@ -350,7 +350,7 @@ def _returned(
     interp: Interpreter, frame: Frame, made: _Made, cls: ClassValue, name: str, entry: str, *, passed: bool
 ) -> Iterator[tuple[State, Value, Value | None]]:
     """Yield the state and the result of each path of a method, with the object that keeps results besides."""
-    unrecorded = gradients.is_custom_function(interp, cls) or (
+    unrecorded = method_arguments.is_unrecorded(interp, cls, name) or (
         not name.startswith("__") and name != entry and gradients.runs_unrecorded(interp, name)
     )
     for constructed, receiver in made:

@@ -69,15 +69,14 @@ class Framework(Struct, frozen=True):
     `fields` are the names under which results of several parts hold these, with their positions. `datasets` are the
     classes whose `__getitem__` is asked for a position, `loaders` those that join items of these to batches, with the
     op that does, `losses` those that compare a prediction with a target, `optimizers` those that write parameters,
-    `trained` those of modules that are trained as a whole: what their methods
-    `fed` are called on comes from a data loader. `names` are those of a program's own variables and
-    functions that mean something, each with the reason: `*_` stands for all that end in an underscore. `infers` are
-    likewise names of functions that are called when nothing is trained any more. `arrays` are
-    libraries that know nothing of the framework: what they return is no tensor, and carries no gradient. `axes` are
-    their functions that return an array with axes, each with what has to be passed for that. `neutral` are
-    libraries whose decorators and contexts run the code unchanged and leave gradients as they are, `testing` the
-    modules that only tests import.
-    `indices` are arguments of ops that take whole numbers or flags, `bitwise` are ops all of whose operands are such,
+    `trained` those of modules that are trained as a whole: what their methods `fed` are called on comes from a data
+    loader, and those `evaluated` record no gradients. `names` are those of a program's own variables and functions that
+    mean something, each with the reason: `*_` stands for all that end in an underscore. `infers` are likewise names of
+    functions that are called when nothing is trained any more. `arrays` are libraries that know nothing of the
+    framework: what they return is no tensor, and carries no gradient. `axes` are their functions that return an array
+    with axes, each with what has to be passed for that. `neutral` are libraries whose decorators and contexts run the
+    code unchanged and leave gradients as they are, `testing` the modules that only tests import. `indices` are
+    arguments of ops that take whole numbers or flags, `bitwise` are ops all of whose operands are such,
     `equality` those that compare for equality, `moves` those that move a tensor to a device, with what says where
     another tensor is, `labels` those that compare what is trained with what an argument says that it should be,
     `excludes` those that give elements which are far below the others no weight and no gradient. `alike` are arguments
@@ -144,6 +143,7 @@ class Framework(Struct, frozen=True):
     optimizers: frozenset[str] = frozenset()
     trained: frozenset[str] = frozenset()
     fed: frozenset[str] = frozenset()
+    evaluated: frozenset[str] = frozenset()
     losses: frozenset[str] = frozenset()
     names: Mapping[str, str] = field(default_factory=dict)
     heard: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

@@ -127,6 +127,7 @@ class Moves(Word):
     AXES = "axes"
     ROWS = "rows"
     ROW = "row"
+    WINDOWS = "windows"
 
 
 class ShapeRule(Word):
@@ -237,11 +238,11 @@ INTRINSICS = frozenset({
     "object",    "of_object", "of_objects", "operator", "operator_autograd", "operator_define",
     "operator_impl", "optimizer", "optimizer_step", "optimizer_steps",
     "optimizer_group", "optimizer_zero", "parameter", "parameter_options", "parameters",
-    "parametrized", "passed_on", "register_buffer", "register_parameter", "reparametrized",
+    "as_subclass", "parametrized", "passed_on", "register_buffer", "register_parameter", "reparametrized",
     "remove_hook", "requires_grad_", "set_submodule", "reset_parameters", "retain_grad", "save_for_backward",
     "save_state", "scaler",
     "scaler_scale", "scaler_step", "script", "set_attribute", "state_dict", "swap", "template", "train", "transform",
-    "unknown_value", "unparametrized", "variable", "with_gradient", "zero_module",
+    "unknown_value", "unparametrized", "variable", "with_gradient", "with_tangent", "zero_module",
 })  # fmt: skip
 ACTS = INTRINSICS | {f"mode:{mode}{setting}" for mode in MODES for setting in ("", "=True", "=False")}
 # What the acts begin with of calls that make an operator, or a kernel, of a function, or a part of one.

@@ -11,8 +11,9 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from inplace_lint.domain import origins
+from inplace_lint.domain.heap import DictObject, Names
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Dotted, Partial, Ref, Value
+from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, Dotted, Partial, Ref, Tuple, Value
 from inplace_lint.effects.summary import PROPERTY_PARTS
 from inplace_lint.interp.control import documenting, modes, unknown_contexts
 from inplace_lint.interp.frame import Arguments, Frame, text_of
@@ -22,6 +23,7 @@ from inplace_lint.interp.outcome import taken
 from inplace_lint.ir import nodes as ir
 from inplace_lint.ir.spelling import spells
 
+_OF_BASES = "__init_subclass__"
 _WAYS = 2  # of a decorator that are followed
 _DISPATCHES = ("singledispatch", "singledispatchmethod")  # these may run a function that is registered later
 _CACHES = ("lru_cache", "cache")
@@ -99,25 +101,38 @@ def _around(interp: Interpreter, frame: Frame, state: State, decorator: ir.Expr,
     return replace(closure, unread=(*closure.unread, text_of(called) or "the decorator"))
 
 
-def subclass_hook(interp: Interpreter, state: State, cls: ClassValue) -> Closure | None:
-    """Return what a base of a class runs with each class that derives from it."""
-    found = interp.lookup(state, cls, "__init_subclass__", cls)
-    return found if isinstance(found, Closure) else None
+def class_hooks(interp: Interpreter, state: State, cls: ClassValue) -> dict[str, Bound]:
+    """Return what a base of a class, and its metaclass, run with each new class, by name."""
+    hooks = {_OF_BASES: Bound(cls, interp.lookup(state, cls, _OF_BASES, cls) or NONE)}
+    if cls.meta is not None:
+        for name, receiver in (("__new__", cls.meta), ("__init__", cls)):
+            hooks[name] = Bound(receiver, interp.lookup(state, cls.meta, name) or NONE)
+    return {name: hook for name, hook in hooks.items() if isinstance(hook.function, Closure)}
 
 
 def run_on_class(
     interp: Interpreter, frame: Frame, state: State, decorators: tuple[ir.Expr, ...], cls: ClassValue
 ) -> None:
     """Run what the program has run with each new class for its side effects: hooks of its bases, its decorators."""
-    hook = subclass_hook(interp, state, cls)
-    if hook is not None:
+    hooks = class_hooks(interp, state, cls)
+    for name in sorted(hooks, reverse=True):  # `__new__`, `__init_subclass__`, `__init__`
+        named = () if name == _OF_BASES else (Const(cls.name), Tuple(cls.bases), namespace(interp, state, cls))
+        interp.context.making.append(cls)
         with interp.fuel.scope(paths=_WAYS):
-            taken(state, interp.call(frame, state, Bound(cls, hook), Arguments(()), 0))
+            taken(state, interp.call(frame, state, hooks[name], Arguments(named), 0))
+        interp.context.making.pop()
     # IMPRECISE: a decorator is assumed to return the class that it is applied to.
     for decorator in reversed(decorators):
         value = taken(state, interp.evaluate(frame, state, decorator)) or NONE
         if _is_of_program(interp, state, value):
             _decorated(interp, frame, state, value, cls)
+
+
+def namespace(interp: Interpreter, state: State, cls: ClassValue) -> Ref:
+    """Return what the body of a class binds, and what was set since, as a new dict."""
+    body = state.object(interp.class_body(state, cls))
+    names = [*cls.methods, *(body.values if isinstance(body, Names) else ())]
+    return state.new(DictObject({name: interp.lookup(state, cls, name) or NONE for name in names}))
 
 
 def _is_of_program(interp: Interpreter, state: State, value: Value) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Const, Dotted, Tuple, Value
+from inplace_lint.domain.values import NONE, ClassValue, Const, Dotted, Tuple, Value
 from inplace_lint.interp.call import module_registry
 from inplace_lint.interp.frame import Arguments
 from inplace_lint.interp.intrinsics.call import IntrinsicCall
@@ -46,6 +46,16 @@ def _passed_on(act: IntrinsicCall) -> Results:
     if act.arguments.unknown or not given:
         return [(act.state, act.unknown())]
     return [(act.state, given[0] if len(given) == 1 else Tuple(given))]
+
+
+def _as_subclass(act: IntrinsicCall) -> Results:
+    """Return a tensor as it is, or as an object of a class of the program, which has methods of its own."""
+    cls, given = act.value("cls"), act.positional(0)
+    if not isinstance(cls, ClassValue):
+        return [(act.state, given)]
+    if not any(isinstance(entry, ClassValue) and entry.methods for entry in act.interp.context.mro(cls)):
+        return [(act.state, given)]
+    return [(act.state, act.state.new(Instance(cls, {}, opaque=True)))]
 
 
 def _engine(act: IntrinsicCall) -> Results:
@@ -90,6 +100,7 @@ INTRINSICS: dict[str, Callable[[IntrinsicCall], Results]] = {
     "call_part": _call_part,
     "helper": _helper,
     "passed_on": _passed_on,
+    "as_subclass": _as_subclass,
     "configured": _configured,
     "engine": _engine,
 }

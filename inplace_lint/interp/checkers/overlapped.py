@@ -4,6 +4,7 @@ Reports writes to memory that overlaps, which the framework carries out without 
     a[:, 1:] = a[:, :-1]            # the views have gaps: each element is set from one that was set before
     masks = mask.expand(8, -1)
     masks[0] = 1                    # all eight rows are one in memory
+    x.unfold(0, 4, 1).mul_(2)       # what several windows share is doubled once for each of them
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ def write(call: Call, part: str, _: Ref, tensor: Tensor) -> None:
     dense, is_broadcast = call.facts.framework.copies_gaps, Check.BROADCAST in fact.checks
     if overlap.spreads(call.state, tensor.part, index):
         _report(call, part, tensor, Failure.OVERLAP)
+    elif not fact.moves and overlap.in_windows(tensor.part) and _is_arithmetic(call):
+        _report(call, part, tensor, Failure.WINDOWS_OVERLAP)
     elif (dense and is_broadcast) or (Check.OPERANDS in fact.checks and (fact.moves or is_broadcast)):
         written = overlap.step(call, fact.moves, tensor) if fact.moves else tensor.part
         base = tensor if tensor.base is None else call.state.tensor(tensor.base)

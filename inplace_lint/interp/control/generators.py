@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from inplace_lint.domain import traits
 from inplace_lint.domain.heap import ListObject, Save, Write
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Ref, StorageId, Value
+from inplace_lint.domain.values import Ref, RefId, StorageId, Value
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Results
@@ -37,6 +37,25 @@ _COLLECT = frozenset({"list", "sorted", "tuple"})  # these run a generator to it
 def runs_between(iterable: ir.Expr) -> bool:
     """Check whether a loop may run a generator that it calls between its turns."""
     return isinstance(iterable, ir.Call) and not any(spells(iterable, name) for name in _COLLECT)
+
+
+def when_run(state: State, iterable: Value) -> tuple[int, int] | None:
+    """Return the first and the last time that a generator yielded which a loop asks for its items."""
+    clocks = state.trait(traits.YIELDED_AT, iterable.id) if isinstance(iterable, Ref) else None
+    return (clocks[0], clocks[-1]) if clocks else None
+
+
+def note_yield(state: State, number: RefId) -> None:
+    """Remember when a generator yielded; what follows is later."""
+    state.set_trait(traits.YIELDED_AT, number, (*(state.trait(traits.YIELDED_AT, number) or ()), state.clock))
+    state.clock += 1
+
+
+def hand_on(state: State, number: RefId, made: Value) -> None:
+    """Remember of what a generator expression made when it did so."""
+    clocks = state.trait(traits.YIELDED_AT, number)
+    if clocks and isinstance(made, Ref):
+        state.set_trait(traits.YIELDED_AT, made.id, clocks)
 
 
 def never_run(interp: Interpreter, frame: Frame, at: int) -> bool:
@@ -60,26 +79,61 @@ def end_turn(
     for state in left:
         _leave_early(state, *turn, *clocks)
     for state in going:
-        _move_behind_turn(state, item, *clocks)
+        _move_behind_turn(state, item, *turn, *clocks)
 
 
-def _move_behind_turn(state: State, item: Value, since: int, until: int) -> None:
-    """Move what was saved of an item after it was yielded, between two clocks, behind the turn that has just run."""
+def _move_behind_turn(state: State, item: Value, turn: int, turns: int, since: int, until: int) -> None:
+    """
+    Move what a generator, run between two clocks, saved for the next turn behind the turn that has just run.
+
+    Where it is not known what it did between which turns, that is what it saved of an item after it was yielded.
+    """
+    clocks = _yields(state, since, until)
+    if len(clocks) == turns:
+        _move(state, _changed(state, until), clocks[turn - 1], clocks[turn] if turn < turns else until)
+        return
     for ref, tensor in state.tensors_in(item):
         kept, storage = state.trait(traits.YIELDED_FIRST, ref.id), state.storages[tensor.storage]
-        if kept is None or not since < kept.clock <= until or not any(w.clock > until for w in storage.writes):
-            continue
-        for number, node in list(state.nodes.items()):
-            late = [save for save in node.saves if save.storage == tensor.storage and kept.clock < save.clock <= until]
-            if late:
-                moved = {save: replace(save, version=storage.version, clock=state.clock) for save in late}
-                state.nodes[number] = replace(node, saves=tuple(moved.get(save, save) for save in node.saves))
+        if kept is not None and since < kept.clock <= until and any(w.clock > until for w in storage.writes):
+            _move(state, {tensor.storage}, kept.clock, until)
+
+
+def ask(state: State, value: Ref, left: int) -> None:
+    """Move what a generator saved for the next item to the time when `next` asks for it; so many items are left."""
+    clocks = state.trait(traits.YIELDED_AT, value.id) or ()
+    at = len(clocks) - left
+    if 0 < at < len(clocks):
+        _move(state, _changed(state, clocks[-1]), clocks[at - 1], clocks[at])
+
+
+def _changed(state: State, since: int) -> set[StorageId]:
+    """Return what was written after a time."""
+    return {at for at, storage in state.storages.items() if any(write.clock > since for write in storage.writes)}
+
+
+def _move(state: State, changed: set[StorageId], since: int, until: int) -> None:
+    """Move what was saved of these storages between two clocks to now, unless it was overwritten between these."""
+    for number, node in list(state.nodes.items()) if changed else ():
+        moved = {
+            save: replace(save, version=state.storages[save.storage].version, clock=state.clock)
+            for save in node.saves
+            if save.storage in changed
+            and since < save.clock <= until
+            and not any(save.clock < write.clock <= until for write in state.storages[save.storage].writes)
+        }
+        if moved:
+            state.nodes[number] = replace(node, saves=tuple(moved.get(save, save) for save in node.saves))
+
+
+def _yields(state: State, since: int, until: int) -> tuple[int, ...]:
+    """Return when the generator that was run between two clocks yielded, the outer one of several."""
+    found = [at for _, at in state.all_traits(traits.YIELDED_AT) if since <= at[0] and at[-1] <= until]
+    return max(found, key=lambda at: at[-1], default=())
 
 
 def _leave_early(state: State, turn: int, turns: int, since: int, until: int) -> None:
     """Take back what a generator, run between two clocks, did after the turn in which its loop was left."""
-    found = [at for _, at in state.all_traits(traits.YIELDED_AT) if since <= at[0] and at[-1] <= until]
-    clocks = max(found, key=lambda at: at[-1], default=())
+    clocks = _yields(state, since, until)
     if len(clocks) == turns:
         _take_back(state, clocks[turn - 1], until)
 

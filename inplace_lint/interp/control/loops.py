@@ -22,7 +22,7 @@ from inplace_lint.ir.walk import walk
 def run_for(interp: Interpreter, frame: Frame, state: State, node: ir.For) -> Outcomes:
     """Run a `for` loop."""
     outcomes: Outcomes = []
-    began, lazy = state.clock, generators.runs_between(node.iter)
+    began, calls = state.clock, generators.runs_between(node.iter)
     for after, iterable in interp.evaluate(frame, state, node.iter):
         items = iteration.turns(interp, frame, after, iterable, node.iter, node.at)
         items = late_turns.with_late_number(interp, frame, after, node, iterable, items)
@@ -32,8 +32,9 @@ def run_for(interp: Interpreter, frame: Frame, state: State, node: ir.For) -> Ou
         going = [after]
         prefers = interp.fuel.prefers
         since, made = after.clock, after.next_id
+        ran = (began, since) if calls else generators.when_run(after, iterable)
         inner = frame.looping(len(items.items))
-        after.clock += lazy  # what the first turn keeps is later than what the generator did
+        after.clock += calls  # what the first turn keeps is later than what the generator did
         for turn, item in enumerate(items.items, 1):
             if EXACT_TURNS <= turn < len(items.items) and _repeats(node, going):
                 counts = True
@@ -47,9 +48,9 @@ def run_for(interp: Interpreter, frame: Frame, state: State, node: ir.For) -> Ou
                     interp.listeners.turn(frame, path, node.target)
                 had, gone = len(ended), len(outcomes)
                 going = _turn(interp, inner, going, node.body, ended, outcomes)
-            if lazy:
+            if ran is not None:
                 left = [*ended[had:], *(outcome.state for outcome in outcomes[gone:])]
-                generators.end_turn(going, left, item, (turn, len(items.items)), (began, since))
+                generators.end_turn(going, left, item, (turn, len(items.items)), ran)
             if not going or interp.fuel.is_used_up:
                 break
         for path in (*going, *ended):

@@ -15,6 +15,7 @@ from inplace_lint.interp.intrinsics import opaque_modules, table
 from inplace_lint.interp.outcome import Raised
 from inplace_lint.interp.pylib import dataclass_fields
 from inplace_lint.interp.transfer import materialise
+from inplace_lint.interp.transfer.binding import ORIGINAL
 
 
 def set_(
@@ -65,6 +66,10 @@ def _set_of_instance(
 
 def _set_item(interp: Interpreter, state: State, ref: Ref, instance: Instance, name: str, value: Value) -> bool:
     """Set an attribute in what keeps it; say whether that is a container, or the `__dict__` of the object."""
+    if (
+        ORIGINAL.format(name) in instance.attrs
+    ):  # a value for the original of a parametrized weight, without its history
+        return True
     if module_registry.is_child(state, instance, name, value):
         _forget(state, ref, instance, name)
         module_containers.put(state, ref, name, value)

@@ -98,7 +98,7 @@ def _attribute_error(frame: Frame, at: int) -> Raised:
 
 def _of_other(state: State, value: Value, name: str) -> Value:
     match value:
-        case Builtin("object" | "dict" as owner, None) if owner == "object" or name == "fromkeys":
+        case Builtin("object" | "type" | "dict" as owner, None) if owner != "dict" or name == "fromkeys":
             return Builtin(f"{owner}.{name}")
         case Builtin() if own_names.is_mapping(value):
             return Builtin(name, value)

@@ -256,7 +256,7 @@ def run_item(interp: Interpreter, state: State, path: str, env: Ref, item: Defin
             if cls is not None:
                 state.bind(env, item.name, cls)
                 node = interp.context.class_node(item.slice, item.name)
-                if node is not None and (node.decorators or decorators.subclass_hook(interp, state, cls)):
+                if node is not None and (node.decorators or decorators.class_hooks(interp, state, cls)):
                     decorators.run_on_class(interp, frame, state, node.decorators, cls)
         else:
             # IMPRECISE: a module-level statement with several outcomes is followed on its first one.
@@ -270,7 +270,7 @@ def decorated_class(interp: Interpreter, state: State, frame: Frame, item: Defin
     interp.context.exchanged.update(item.sets & {method.name for method in item.methods})
     cls, path = class_of(interp, state, frame, item), item.slice.path
     if cls is not None and (
-        item.decorators or _fills(interp, path, item.name) or decorators.subclass_hook(interp, state, cls) is not None
+        item.decorators or _fills(interp, path, item.name) or decorators.class_hooks(interp, state, cls)
     ):
         find(interp, state, path, item.name)
     return cls

@@ -229,7 +229,10 @@ def _comprehension(interp: Interpreter, frame: Frame, state: State, expr: ir.Com
     for after, pairs, _ in done:
         for _, value in pairs:
             interp.listeners.collect(after, Place(frame.slice, expr.at), value)
-    return [(after, _collected(after, expr.kind, pairs, exact)) for after, pairs, exact in done]
+    results = [(after, _collected(after, expr.kind, pairs, exact)) for after, pairs, exact in done]
+    for after, value in results if expr.kind == "generator" else ():
+        generators.hand_on(after, env.id, value)
+    return results
 
 
 # The last: whether these are all values. None: on a feasible path they are, as in a loop, where all are tensors.
@@ -240,11 +243,14 @@ def _clauses(interp: Interpreter, frame: Frame, partial: Collected, expr: ir.Com
     """Run the clauses from `depth` on, and add the values of the element."""
     if depth == len(expr.clauses):
         parts = (expr.key if expr.key is not None else ir.Const(None), expr.element)
-        return [
+        made = [
             (after, (*pairs, (key, value)), exact)
             for before, pairs, exact in partial
             for after, (key, value) in evaluate_all(interp, frame, before, parts)
         ][: interp.fuel.width]
+        for after, _, _ in made if expr.kind == "generator" else ():
+            generators.note_yield(after, frame.env.id)
+        return made
     clause = expr.clauses[depth]
     done: Collected = []
     for before, pairs, exact in partial:
@@ -334,8 +340,7 @@ def _collect_yield(state: State, env: Ref, value: Value) -> None:
     assert isinstance(inner, ListObject)
     state.set_trait(traits.YIELDED, env.id, known)
     state.put(known, ListObject((*inner.items, value), inner.exact))
-    state.set_trait(traits.YIELDED_AT, known.id, (*(state.trait(traits.YIELDED_AT, known.id) or ()), state.clock))
-    state.clock += 1
+    generators.note_yield(state, known.id)
 
 
 def _filled(template: str, values: tuple[Value, ...]) -> str | None:

@@ -129,14 +129,14 @@ def _output(
     if recorded is None:
         return value
     _note_backward(act, state, cls, context, recorded.node, value)
-    dirty = state.trait(traits.DIRTY, context.id)
+    dirty = _dirty(state, context)
     results = value.items if isinstance(value, Tuple) else (value,)
-    for written in dirty or ():
+    for written in dirty:
         _check_dirty(act, state, written, results)
         _record_writes(state, written)
     for ref, tensor in [pair for result in results for pair in _tensor(state, result)]:
         changed = replace(recorded.of(tensor), since=state.storages[tensor.storage].version)
-        returned = any(ref == other for other, _ in given) and ref not in (dirty or ())
+        returned = any(ref == other for other, _ in given) and ref not in dirty
         if returned and not checks:
             _write_returned(act, state, cls, ref, tensor)
             state.put(ref, changed)
@@ -242,12 +242,17 @@ def _returned(act: IntrinsicCall, state: State, cls: ClassValue) -> tuple[Site, 
     return caller, text_of(act.arguments.exprs.get(1))
 
 
+def _dirty(state: State, context: Ref) -> tuple[Value, ...]:
+    """Return the inputs that were marked as dirty: tensors as objects, also where they came from an unknown value."""
+    return tuple([state.ref(value) or value for value in state.trait(traits.DIRTY, context.id) or ()])
+
+
 def _check_dirty(act: IntrinsicCall, state: State, written: Value, results: tuple[Value, ...]) -> None:
     """Report an input that may not be marked as dirty: a leaf, or one that is not returned."""
     tensor, framework = state.tensor(written), act.interp.context.default().framework
     if tensor is None:
         return
-    check = None if written in results else Failure.DIRTY
+    check = None if state.ref(written) in map(state.ref, results) else Failure.DIRTY
     if tensor.leaf and tensor.rg and tensor.base is None:
         check = Failure.DIRTY_LEAF
     if check is not None and check in framework.says:
@@ -291,7 +296,7 @@ def _as_told(state: State, context: Ref, value: Value, save: Save) -> Save:
     """
     ref = state.ref(value)
     told = None if ref is None else state.trait(traits.TOLD, (context.id, ref.id))
-    if told is None or ref in (state.trait(traits.DIRTY, context.id) or ()):
+    if told is None or ref in _dirty(state, context):
         return save
     first = next((one for one in state.storages[save.storage].writes if one.counted and one.clock > told.clock), None)
     if first is None:

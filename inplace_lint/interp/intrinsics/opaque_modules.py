@@ -170,12 +170,11 @@ def _owner(state: State, value: Sym, depth: int = 0) -> SymId | None:
     key = state.symbols.key(value)
     match key:
         case (origins.RESULT, Sym() as function, *_):
-            called = state.symbols.key(function)
-            return (
-                called[1]
-                if isinstance(called, tuple) and called[0] is origins.ATTRIBUTE and called[2] == "parameters"
-                else None
-            )
+            match state.symbols.key(function):
+                case (origins.ATTRIBUTE, int(module), "parameters"):
+                    return SymId(module)
+                case _:
+                    return None
         case (Origin(), Sym() as inner, *_) if depth < _DEEPEST:
             return _owner(state, inner, depth + 1)
         case _:

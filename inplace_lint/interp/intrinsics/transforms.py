@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from inplace_lint.core.event import Failure
 from inplace_lint.domain import tape
 from inplace_lint.domain.heap import DictObject, ListObject, Tensor, View
-from inplace_lint.domain.state import State
+from inplace_lint.domain.state import Modes, State
 from inplace_lint.domain.values import NONE, Dotted, Partial, Ref, Tuple, Value
 from inplace_lint.interp.frame import Arguments
 from inplace_lint.interp.intrinsics.call import IntrinsicCall
@@ -95,18 +95,30 @@ def _gradient(act: IntrinsicCall) -> Results:
 def _with_gradient(act: IntrinsicCall) -> Results:
     """Run a function on fresh leaves, as `vjp` does; return its result and a function that runs backward."""
     given = act.arguments.positional[1:]
-    if act.form.args[1].kind == "plain":
-        first = given[0] if given else NONE
-        given = first.items if isinstance(first, Tuple) else given[:1]
     back = Dotted(f"{act.interp.context.default().framework.tensor}.backward")
     return [(after, Tuple((value, Partial(back, (value,), ())))) for after, value in _run(act, given)]
 
 
+def _with_tangent(act: IntrinsicCall) -> Results:
+    """Run a function on what it is given, as `jvp` does: slopes go forward, beside the values; nothing is saved."""
+    first, captured = act.positional(1), act.state.next_id
+    values = _each(act, first, lambda pair: act.state.new(replace(pair[1], storage=act.state.new_storage())))
+    given = values.items if isinstance(values, Tuple) else (values,)
+    return [
+        (after, Tuple((value, act.unknown())))
+        for after, value in _called(act, given, replace(act.state.modes, captured=captured))
+    ]
+
+
 def _run(act: IntrinsicCall, given: tuple[Value, ...]) -> Results:
-    state = act.state
     values = tuple(_each(act, value, lambda pair: _leaf(act.state, pair[1])) for value in given)
+    return _called(act, values, replace(act.state.modes, grad=True, captured=act.state.next_id))
+
+
+def _called(act: IntrinsicCall, values: tuple[Value, ...], modes: Modes) -> Results:
+    state = act.state
     before = state.modes
-    state.modes = replace(before, grad=True, captured=state.next_id)
+    state.modes = modes
     results = act.interp.call(act.frame, state, act.positional(0), Arguments(values), act.at)
     for after, _ in results:
         after.modes = before
@@ -156,4 +168,5 @@ INTRINSICS: dict[str, Callable[[IntrinsicCall], Results]] = {
     "map_function": _map,
     "gradient": _gradient,
     "with_gradient": _with_gradient,
+    "with_tangent": _with_tangent,
 }

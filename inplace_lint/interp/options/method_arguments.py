@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, Dotted, Sym, Value
+from inplace_lint.interp import gradients
 from inplace_lint.interp.frame import Arguments
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.symbolic_args import of_function
@@ -52,6 +53,13 @@ def is_replaced(state: State, receiver: Value, name: str, method: Closure) -> bo
     instance = state.instance(receiver)
     own = None if instance is None else instance.attrs.get(name)
     return own is not None and not (isinstance(own, Bound) and own.function == method)
+
+
+def is_unrecorded(interp: Interpreter, cls: ClassValue, name: str) -> bool:
+    """Say whether what calls a method records no gradients: a custom function, or a library that evaluates a module."""
+    framework = interp.context.default().framework
+    evaluates = name in framework.evaluated and _derives(interp, cls, framework.trained)
+    return evaluates or gradients.is_custom_function(interp, cls)
 
 
 def is_step(interp: Interpreter, cls: ClassValue, name: str) -> bool:

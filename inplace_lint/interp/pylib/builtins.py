@@ -25,9 +25,9 @@ from inplace_lint.domain.values import (
     Tuple,
     Value,
 )
-from inplace_lint.interp.call import instances
-from inplace_lint.interp.control import iteration, path_condition
-from inplace_lint.interp.expr import environment
+from inplace_lint.interp.call import decorators, instances
+from inplace_lint.interp.control import generators, iteration, path_condition
+from inplace_lint.interp.expr import attribute_targets, environment
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Raised, Results
@@ -153,6 +153,7 @@ def _next(request: Request) -> Results:
         return own or request.unknown()
     if not isinstance(value, Ref) or not isinstance(inner, ListObject) or not inner.items:
         return request.unknown()
+    generators.ask(request.state, value, len(inner.items))
     request.state.put(value, replace(inner, items=inner.items[1:]))
     return [(request.state, inner.items[0])]
 
@@ -256,8 +257,10 @@ def _construct(request: Request) -> Results:
 
 
 def _new(request: Request) -> Results:
-    """Return an object of a class of the program alone, as `object.__new__` does."""
+    """Return an object of a class of the program alone, as `object.__new__` does; a class that is being made."""
     cls = request.argument(0)
+    if request.interp.context.making and cls is request.interp.context.making[-1].meta:
+        return [(request.state, _made(request, request.interp.context.making[-1]))]
     plain = isinstance(cls, ClassValue) and all(
         isinstance(base, ClassValue) or base == Builtin("object") for base in request.interp.context.mro(cls)
     )
@@ -265,6 +268,15 @@ def _new(request: Request) -> Results:
     if not isinstance(cls, ClassValue) or not (plain or is_module):
         return request.unknown()
     return [(request.state, instances.bare(request.interp, request.state, cls, is_module=is_module))]
+
+
+def _made(request: Request, cls: ClassValue) -> ClassValue:
+    """Return a class that its metaclass makes, with what the latter has set anew in the names of its body."""
+    names = request.state.object(request.argument(3) or NONE)
+    for name, value in names.items.items() if isinstance(names, DictObject) else ():
+        if value != request.interp.lookup(request.state, cls, str(name)):
+            attribute_targets.set_(request.interp, request.frame, request.state, cls, str(name), value, request.at)
+    return cls
 
 
 def _locals(request: Request) -> Results:
@@ -280,9 +292,21 @@ def _names(request: Request) -> Results:
     if request.function.name == "vars" and not request.arguments.positional:
         return _locals(request)
     value = ModuleValue(request.frame.slice.path) if request.function.name == "globals" else request.argument(0)
+    if type(value) is ClassValue:
+        return [(request.state, decorators.namespace(request.interp, request.state, value))]
     if value is None or not (type(value) is ModuleValue or request.state.instance(value) is not None):
         return request.unknown()
     return request.interp.get_attribute(request.frame, request.state, value, "__dict__", request.at)
+
+
+def _dir(request: Request) -> Results:
+    """Return the names that a class of the program binds itself; it may have more."""
+    cls = request.argument(0)
+    names = request.state.object(_names(request)[0][1]) if isinstance(cls, ClassValue) else None
+    if not isinstance(names, DictObject):
+        return request.unknown()
+    listed = tuple([Const(name) for name in names.items if isinstance(name, str)])
+    return [(request.state, request.state.new(ListObject(listed, exact=False)))]
 
 
 def _slice(request: Request) -> Results:
@@ -317,6 +341,7 @@ _HANDLERS: dict[str, Callable[[Request], Results]] = {
     "object.__setattr__": _setattr,
     "setattr": _setattr,
     "object.__new__": _new,
+    "type.__new__": _new,
     "type.__call__": _construct,
     "super": _super,
     **dict.fromkeys(("staticmethod", "classmethod"), _method),
@@ -330,6 +355,7 @@ _HANDLERS: dict[str, Callable[[Request], Results]] = {
     "sum": iterators.of_sum,
     "print": lambda request: [(request.state, NONE)],
     "slice": _slice,
+    "dir": _dir,
     "type": type_tests.of_type,
     "type.__subclasses__": type_tests.of_subclasses,
     **dict.fromkeys(("round", "id", "hash", "ord"), lambda request: request.unknown("number")),

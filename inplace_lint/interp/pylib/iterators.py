@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from inplace_lint.domain import origins
 from inplace_lint.domain.heap import ListObject
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Builtin, Const, Dotted, Sym, Tuple, Value
+from inplace_lint.domain.values import NONE, Builtin, Const, Dotted, RefId, Sym, Tuple, Value
 from inplace_lint.interp.control import generators, path_condition
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.fuel import UNKNOWN_TURNS
@@ -91,12 +91,15 @@ def _each(
 ) -> list[tuple[State, tuple[Value, ...]]]:
     """Return what a function returns for each row of arguments, on each path."""
     going: list[tuple[State, tuple[Value, ...]]] = [(state, ())]
+    number = RefId(state.fresh())
     for row in rows:
         going = [
             (after, (*done, value))
             for before, done in going
             for after, value in interp.call(frame, before, function, Arguments(row), at)
         ]
+        for after, _ in going:
+            generators.note_yield(after, number)
     return going
 
 

@@ -136,6 +136,15 @@ def _is_compared(state: State, index: Value) -> bool:
     return isinstance(key, tuple) and key[0] in {origins.COMPARE, origins.NOT}
 
 
+def _is_slice(state: State, index: Sym) -> bool:
+    """Check whether an index is a slice of what is not known: a list of positions rather than a number."""
+    match state.symbols.key(index):
+        case (origins.ITEM, _, SliceValue()):
+            return True
+        case _:
+            return False
+
+
 def is_basic_index(state: State, value: Value) -> bool | None:
     """Return whether an index consists of ints, slices, None and `...`, so that it makes a view; None if unknown."""
     if isinstance(value, Tuple):
@@ -148,6 +157,8 @@ def is_basic_index(state: State, value: Value) -> bool | None:
         return True
     if isinstance(value, Sym):
         if state.tensor(value) is not None or value.kind in {"tensor", "sequence"} or _is_compared(state, value):
+            return False
+        if _is_slice(state, value):
             return False
         return True if value.kind == "number" else False if has_axes(state, value) else None
     return not isinstance(value, Ref)

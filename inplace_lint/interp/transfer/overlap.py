@@ -154,6 +154,15 @@ def spreads(state: State, part: Part | None, index: Value | None) -> bool:
     return False
 
 
+def in_windows(part: Part | None) -> bool:
+    """Check whether a tensor is made of windows that share elements: they are longer than they are apart."""
+    match (part or ((),))[-1]:
+        case ("windows", _, (_, Const(int(size)), Const(int(apart)))):
+            return size > apart
+        case _:
+            return False
+
+
 def _repeated(step: Step) -> set[int]:
     return {axis.value for axis in step[2][1:] if isinstance(axis, Const) and isinstance(axis.value, int)}
 

@@ -8,6 +8,7 @@ from inplace_lint.rules.rule import Harm, Rule, Variant
 
 _SAYS = {
     Failure.OVERLAP: "{what} was expanded: its rows share one memory, so writing one of them changes all of them",
+    Failure.WINDOWS_OVERLAP: "{what} is made of windows that share elements, so this write changes those several times",
     Failure.OPERANDS_OVERLAP: "{what} is overwritten while an operand is still read from the same memory",
 }
 
