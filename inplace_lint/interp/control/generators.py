@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from inplace_lint.domain import traits
 from inplace_lint.domain.heap import ListObject, Save, Write
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Ref, StorageId, Value
+from inplace_lint.domain.values import Ref, StorageId
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Results
@@ -53,35 +53,43 @@ def never_run(interp: Interpreter, frame: Frame, at: int) -> bool:
     return all(len(re.findall(rf"\b{re.escape(name)}\b", text)) == 1 for name in names)
 
 
-def end_turn(
-    going: Iterable[State], left: Iterable[State], item: Value, turn: tuple[int, int], clocks: tuple[int, int]
-) -> None:
+def end_turn(going: Iterable[State], left: Iterable[State], turn: tuple[int, int], clocks: tuple[int, int]) -> None:
     """End the turn of so many, of a loop over a generator that ran between two clocks, on paths that go on or leave."""
+    (at, turns), (since, until) = turn, clocks
+    if since == until:
+        return
     for state in left:
-        _leave_early(state, *turn, *clocks)
+        yielded = _yielded_at(state, since, until)
+        if len(yielded) == turns:
+            _take_back(state, yielded[at - 1], until)
     for state in going:
-        _move_behind_turn(state, item, *clocks)
+        yielded = _yielded_at(state, since, until)
+        if at <= len(yielded):
+            _move_behind_turn(state, yielded[at - 1], (*yielded, until)[at], until)
 
 
-def _move_behind_turn(state: State, item: Value, since: int, until: int) -> None:
-    """Move what was saved of an item after it was yielded, between two clocks, behind the turn that has just run."""
-    for ref, tensor in state.tensors_in(item):
-        kept, storage = state.trait(traits.YIELDED_FIRST, ref.id), state.storages[tensor.storage]
-        if kept is None or not since < kept.clock <= until or not any(w.clock > until for w in storage.writes):
-            continue
-        for number, node in list(state.nodes.items()):
-            late = [save for save in node.saves if save.storage == tensor.storage and kept.clock < save.clock <= until]
-            if late:
-                moved = {save: replace(save, version=storage.version, clock=state.clock) for save in late}
-                state.nodes[number] = replace(node, saves=tuple(moved.get(save, save) for save in node.saves))
-
-
-def _leave_early(state: State, turn: int, turns: int, since: int, until: int) -> None:
-    """Take back what a generator, run between two clocks, did after the turn in which its loop was left."""
+def _yielded_at(state: State, since: int, until: int) -> tuple[int, ...]:
+    """Return when the generator that ran between two clocks has yielded its items."""
     found = [at for _, at in state.all_traits(traits.YIELDED_AT) if since <= at[0] and at[-1] <= until]
-    clocks = max(found, key=lambda at: at[-1], default=())
-    if len(clocks) == turns:
-        _take_back(state, clocks[turn - 1], until)
+    return max(found, key=lambda at: at[-1], default=())
+
+
+def _move_behind_turn(state: State, after: int, before: int, until: int) -> None:
+    """Move what a generator saved between two clocks behind the turns that have run since it ended."""
+    written = {
+        number: sum(write.counted for write in storage.writes if write.clock > until)
+        for number, storage in state.storages.items()
+        if storage.writes and storage.writes[-1].clock > until
+    }
+    for number, node in list(state.nodes.items()) if written else ():
+        late = {save for save in node.saves if save.storage in written and after < save.clock <= before}
+        if late:
+            saves = [_later(save, written, state.clock) if save in late else save for save in node.saves]
+            state.nodes[number] = replace(node, saves=tuple(saves))
+
+
+def _later(save: Save, written: dict[StorageId, int], clock: int) -> Save:
+    return replace(save, version=save.version + written[save.storage], clock=clock)
 
 
 def cut(interp: Interpreter, frame: Frame, at: int, results: Results) -> Results:

@@ -34,7 +34,7 @@ def run_for(interp: Interpreter, frame: Frame, state: State, node: ir.For) -> Ou
         since, made = after.clock, after.next_id
         inner = frame.looping(len(items.items))
         after.clock += lazy  # what the first turn keeps is later than what the generator did
-        for turn, item in enumerate(items.items, 1):
+        for turn in range(1, len(items.items) + 1):
             if EXACT_TURNS <= turn < len(items.items) and _repeats(node, going):
                 counts = True
                 continue
@@ -49,7 +49,7 @@ def run_for(interp: Interpreter, frame: Frame, state: State, node: ir.For) -> Ou
                 going = _turn(interp, inner, going, node.body, ended, outcomes)
             if lazy:
                 left = [*ended[had:], *(outcome.state for outcome in outcomes[gone:])]
-                generators.end_turn(going, left, item, (turn, len(items.items)), (began, since))
+                generators.end_turn(going, left, (turn, len(items.items)), (began, since))
             if not going or interp.fuel.is_used_up:
                 break
         for path in (*going, *ended):
