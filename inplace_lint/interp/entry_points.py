@@ -250,6 +250,9 @@ def _run_others(
             found.extend(_run_method(interp, frame, made, cls, method.member))
             ready = prepared.prepared(interp, frame, made[0], cls, item, method, entry) if by_default else []
             found.extend(_run_method(interp, frame, ready, cls, method.member) if ready else [])
+    bases = call_graph.bases_of(interp.context.project, interp.context.main, item) if item.bases and by_default else ()
+    for method in schedule.callers_of_inherited(bases, item, interp.fuel.returned):
+        found.extend(_run_method(interp, frame, made, cls, method.member))
     for method in () if entry else schedule.callers_of_parts(item, interp.fuel.returned):
         found.extend(_run_method(interp, frame, made, cls, method.member))
     return found
