@@ -21,6 +21,7 @@ from inplace_lint.core.event import Failure, Site, Touch
 from inplace_lint.core.span import Place
 from inplace_lint.domain.shape import Size, Term
 from inplace_lint.domain.values import (
+    NONE,
     ClassValue,
     Dotted,
     NodeId,
@@ -276,11 +277,16 @@ class DictObject(Struct, frozen=True):
 
     def stored(self, key: Value, item: Value) -> DictObject:
         """Return the dict with an item stored under a key."""
-        return replace(self, items={**self.items, **_kept(key, item)}, exact=self.exact and is_key(key))
+        return self.joined(DictObject(_kept(key, item), is_key(key)))
 
     def joined(self, other: DictObject) -> DictObject:
-        """Return the dict with the items of another one."""
-        return replace(self, items={**self.items, **other.items}, exact=self.exact and other.exact)
+        """
+        Return the dict with the items of another one.
+
+        Where that may have others, a default of None is taken to be replaced by one of these: it asks for a value.
+        """
+        own = self.items if other.exact else {key: item for key, item in self.items.items() if item != NONE}
+        return replace(self, items={**own, **other.items}, exact=self.exact and other.exact)
 
 
 def set_of(items: Sequence[Value], *, exact: bool) -> ListObject:

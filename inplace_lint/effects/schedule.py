@@ -325,6 +325,24 @@ def templates(bases: Iterable[Definition], item: Definition) -> Iterator[Definit
             seen.add(method.name)
 
 
+def callers_of_inherited(bases: Iterable[Definition], item: Definition, ran: AbstractSet[str]) -> Iterator[Definition]:
+    """
+    Yield the methods that call an inherited one which writes, and that no entry point ran: only here do the two meet.
+
+        class Learner:
+            def apply(self, loss, optimizer): ...               # runs backward, and a step
+
+        class Adversarial(Learner):
+            def update(self, x): ...                            # applies one loss after the other
+    """
+    own = {method.name for method in item.methods}
+    writing = {method.name for base in bases for method in base.methods if method.writes} - own
+    for method in order_of_methods(item) if writing else ():
+        called = {call.rpartition(".")[2] for call in method.calls if "." in call}
+        if key(method) not in ran and not called.isdisjoint(writing):
+            yield method
+
+
 def setters(item: Definition, method: Definition) -> Iterator[tuple[Definition, frozenset[str]]]:
     """Yield the methods that set attributes which a method, or what it calls, reads and does not set, with these."""
     below = reachable({method.name}, {other.name: other.gets for other in item.methods})

@@ -197,11 +197,7 @@ def _called_whole(
 
 
 def _run_class(interp: Interpreter, item: Definition) -> list[Found]:
-    """
-    Construct the class, run what a call of it runs, then each method that writes and was not run by that.
-
-    With chosen options: construct it on these, and of the methods run only the one that they are for.
-    """
+    """Construct the class, run what a call of it runs, then each method that writes and was not run by that."""
     state, frame = _start(interp, item)
     cls = environment.decorated_class(interp, state, frame, item)
     if cls is None:
@@ -219,9 +215,7 @@ def _run_class(interp: Interpreter, item: Definition) -> list[Found]:
     found = _finish(interp, [(constructed.fork(), receiver) for constructed, receiver in made])
     if not entry and interp.context.is_module(cls) is not None:
         found.extend(_run_container(interp, frame, made))
-    if choice.method:
-        return [*found, *_run_method(interp, frame, made, cls, choice.method)]
-    if entry:
+    if entry and not choice.method:
         found.extend(_run_method(interp, frame, made, cls, entry))
         if choice.is_default:
             completes = construction.completes(interp, interp.lookup(state, cls, entry))
@@ -241,10 +235,13 @@ def _run_others(
     Run each method that writes and was not run so far; where a call runs nothing, inherited ones that run a method of
     the class before them, as a program would, and after them those that run the parts.
 
-    Each is run once more after others of the object that set what it reads. On chosen options, where a call runs
-    nothing, all that write are run again.
+    Each is run once more after others of the object that set what it reads. On chosen options only the method of these
+    is run; where they are of none and a call runs nothing, all that write.
     """
-    found, by_default = list[Found](), interp.context.coverage.choice == Choice()
+    found, choice = list[Found](), interp.context.coverage.choice
+    if choice.method:
+        return _run_method(interp, frame, made, cls, choice.method)
+    by_default = choice == Choice()
     for method in prepared.templates(interp, item) if by_default and not entry else ():
         found.extend(_run_method(interp, frame, made, cls, method.member))
     pending = schedule.pending_methods(item, interp.fuel.returned)
@@ -253,6 +250,9 @@ def _run_others(
             found.extend(_run_method(interp, frame, made, cls, method.member))
             ready = prepared.prepared(interp, frame, made[0], cls, item, method, entry) if by_default else []
             found.extend(_run_method(interp, frame, ready, cls, method.member) if ready else [])
+    bases = call_graph.bases_of(interp.context.project, interp.context.main, item) if item.bases and by_default else ()
+    for method in schedule.callers_of_inherited(bases, item, interp.fuel.returned):
+        found.extend(_run_method(interp, frame, made, cls, method.member))
     for method in () if entry else schedule.callers_of_parts(item, interp.fuel.returned):
         found.extend(_run_method(interp, frame, made, cls, method.member))
     return found

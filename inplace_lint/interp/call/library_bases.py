@@ -193,6 +193,9 @@ def library_init(
         fill(interp, state, ref, forms[0].name, arguments)
     elif forms and forms[0].act == "container":
         _fill_container(interp, frame, state, ref, arguments, at)
+    elif forms and forms[0].act == "optimizer":
+        leaves = interp.context.default().framework.optimizes_leaves
+        optimizers.prepare_derived(state, ref, arguments, leaves=leaves)
     elif any(base in facts.framework.optimizers for facts in (interp.context.facts_of(base),) if facts is not None):
         optimizers.prepare(state, ref, arguments)
 

@@ -72,30 +72,19 @@ def never_run(interp: Interpreter, frame: Frame, at: int) -> bool:
     return all(len(re.findall(rf"\b{re.escape(name)}\b", text)) == 1 for name in names)
 
 
-def end_turn(
-    going: Iterable[State], left: Iterable[State], item: Value, turn: tuple[int, int], clocks: tuple[int, int]
-) -> None:
+def end_turn(going: Iterable[State], left: Iterable[State], turn: tuple[int, int], clocks: tuple[int, int]) -> None:
     """End the turn of so many, of a loop over a generator that ran between two clocks, on paths that go on or leave."""
-    for state in left:
-        _leave_early(state, *turn, *clocks)
-    for state in going:
-        _move_behind_turn(state, item, *turn, *clocks)
-
-
-def _move_behind_turn(state: State, item: Value, turn: int, turns: int, since: int, until: int) -> None:
-    """
-    Move what a generator, run between two clocks, saved for the next turn behind the turn that has just run.
-
-    Where it is not known what it did between which turns, that is what it saved of an item after it was yielded.
-    """
-    clocks = _yields(state, since, until)
-    if len(clocks) == turns:
-        _move(state, _changed(state, until), clocks[turn - 1], clocks[turn] if turn < turns else until)
+    (at, turns), (since, until) = turn, clocks
+    if since == until:
         return
-    for ref, tensor in state.tensors_in(item):
-        kept, storage = state.trait(traits.YIELDED_FIRST, ref.id), state.storages[tensor.storage]
-        if kept is not None and since < kept.clock <= until and any(w.clock > until for w in storage.writes):
-            _move(state, {tensor.storage}, kept.clock, until)
+    for state in left:
+        yielded = _yielded_at(state, since, until)
+        if len(yielded) == turns:
+            _take_back(state, yielded[at - 1], until)
+    for state in going:
+        yielded = _yielded_at(state, since, until)
+        if at <= len(yielded):
+            _move(state, yielded[at - 1], (*yielded, until)[at], until)
 
 
 def ask(state: State, value: Ref, left: int) -> None:
@@ -103,39 +92,31 @@ def ask(state: State, value: Ref, left: int) -> None:
     clocks = state.trait(traits.YIELDED_AT, value.id) or ()
     at = len(clocks) - left
     if 0 < at < len(clocks):
-        _move(state, _changed(state, clocks[-1]), clocks[at - 1], clocks[at])
+        _move(state, clocks[at - 1], clocks[at], clocks[-1])
 
 
-def _changed(state: State, since: int) -> set[StorageId]:
-    """Return what was written after a time."""
-    return {at for at, storage in state.storages.items() if any(write.clock > since for write in storage.writes)}
-
-
-def _move(state: State, changed: set[StorageId], since: int, until: int) -> None:
-    """Move what was saved of these storages between two clocks to now, unless it was overwritten between these."""
-    for number, node in list(state.nodes.items()) if changed else ():
-        moved = {
-            save: replace(save, version=state.storages[save.storage].version, clock=state.clock)
-            for save in node.saves
-            if save.storage in changed
-            and since < save.clock <= until
-            and not any(save.clock < write.clock <= until for write in state.storages[save.storage].writes)
-        }
-        if moved:
-            state.nodes[number] = replace(node, saves=tuple(moved.get(save, save) for save in node.saves))
-
-
-def _yields(state: State, since: int, until: int) -> tuple[int, ...]:
-    """Return when the generator that was run between two clocks yielded, the outer one of several."""
+def _yielded_at(state: State, since: int, until: int) -> tuple[int, ...]:
+    """Return when the generator that ran between two clocks has yielded its items, the outer one of several."""
     found = [at for _, at in state.all_traits(traits.YIELDED_AT) if since <= at[0] and at[-1] <= until]
     return max(found, key=lambda at: at[-1], default=())
 
 
-def _leave_early(state: State, turn: int, turns: int, since: int, until: int) -> None:
-    """Take back what a generator, run between two clocks, did after the turn in which its loop was left."""
-    clocks = _yields(state, since, until)
-    if len(clocks) == turns:
-        _take_back(state, clocks[turn - 1], until)
+def _move(state: State, after: int, before: int, until: int) -> None:
+    """Move what a generator saved between two clocks behind what was written since it ended."""
+    written = {
+        number: sum(write.counted for write in storage.writes if write.clock > until)
+        for number, storage in state.storages.items()
+        if storage.writes and storage.writes[-1].clock > until
+    }
+    for number, node in list(state.nodes.items()) if written else ():
+        late = {save for save in node.saves if save.storage in written and after < save.clock <= before}
+        if late:
+            saves = [_later(save, written, state.clock) if save in late else save for save in node.saves]
+            state.nodes[number] = replace(node, saves=tuple(saves))
+
+
+def _later(save: Save, written: dict[StorageId, int], clock: int) -> Save:
+    return replace(save, version=save.version + written[save.storage], clock=clock)
 
 
 def cut(interp: Interpreter, frame: Frame, at: int, results: Results) -> Results:

@@ -35,7 +35,7 @@ def run_for(interp: Interpreter, frame: Frame, state: State, node: ir.For) -> Ou
         ran = (began, since) if calls else generators.when_run(after, iterable)
         inner = frame.looping(len(items.items))
         after.clock += calls  # what the first turn keeps is later than what the generator did
-        for turn, item in enumerate(items.items, 1):
+        for turn in range(1, len(items.items) + 1):
             if EXACT_TURNS <= turn < len(items.items) and _repeats(node, going):
                 counts = True
                 continue
@@ -50,7 +50,7 @@ def run_for(interp: Interpreter, frame: Frame, state: State, node: ir.For) -> Ou
                 going = _turn(interp, inner, going, node.body, ended, outcomes)
             if ran is not None:
                 left = [*ended[had:], *(outcome.state for outcome in outcomes[gone:])]
-                generators.end_turn(going, left, item, (turn, len(items.items)), ran)
+                generators.end_turn(going, left, (turn, len(items.items)), ran)
             if not going or interp.fuel.is_used_up:
                 break
         for path in (*going, *ended):

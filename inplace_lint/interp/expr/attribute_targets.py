@@ -82,7 +82,7 @@ def _set_item(interp: Interpreter, state: State, ref: Ref, instance: Instance, n
     if not isinstance(names, Ref) or not isinstance(inner, DictObject):
         return False
     state.put(names, replace(inner, items={**inner.items, name: value}))
-    return own is not None
+    return own is not None or interp.lookup(state, instance.cls, "__getattr__") is not None
 
 
 def name_descriptors(interp: Interpreter, frame: Frame, state: State, cls: ClassValue) -> None:

@@ -354,7 +354,7 @@ def _bound(interp: Interpreter, frame: Frame, state: State, value: Value, found:
     if isinstance(found, Partial) and found.function == PARTIAL_METHOD and found.args:
         return [(state, Partial(found.args[0], (value, *found.args[1:]), found.keywords))]
     binds = isinstance(found, Dotted) and is_method(interp, found.name)
-    return [(state, Bound(value, found) if binds else found)]
+    return [(state, Bound(value, found) if binds else own_names.bound(state, value, found))]
 
 
 def _of_class(interp: Interpreter, frame: Frame, state: State, cls: ClassValue, name: str, at: int) -> Results:

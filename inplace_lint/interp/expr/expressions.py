@@ -200,17 +200,15 @@ def _dict(interp: Interpreter, frame: Frame, state: State, expr: ir.DictDisplay)
     results: Results = []
     for after, values in evaluate_all(interp, frame, state, parts):
         pairs: list[tuple[Value, Value]] = []
-        exact = True
+        made = DictObject({})
         for (key_expr, _), key, value in zip(expr.items, values[::2], values[1::2], strict=True):
             inner = after.object(value)
             if key_expr is not None:
                 pairs.append((key, value))
-            elif isinstance(inner, DictObject):
-                pairs.extend(inner.pairs)
-                exact = exact and inner.exact
-            else:
-                exact = False
-        made = dict_of(pairs, exact=exact)
+                continue
+            made, pairs = made.joined(dict_of(pairs, exact=True)), []
+            made = made.joined(inner if isinstance(inner, DictObject) else DictObject({}, exact=False))
+        made = made.joined(dict_of(pairs, exact=True))
         interp.listeners.gather(frame, after, expr.at, [item for _, item in expr.items], values[1::2])
         for item_value in made.items.values():
             interp.listeners.collect(after, Place(frame.slice, expr.at), item_value)

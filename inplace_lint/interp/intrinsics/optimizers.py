@@ -38,20 +38,39 @@ def _optimizer(act: IntrinsicCall) -> Results:
     """Create an optimizer that owns the parameters that are passed."""
     state = act.state
     given = act.value("params") if act.value("params") != NONE else act.value("parameters")
-    owned = tuple(dict.fromkeys((*_tensors(state, given, 0), *opaque_modules.weights(state, given))))
-    opaque_modules.train(state, owned)
-    checks = act.interp.context.default().framework.optimizes_leaves
-    for ref in owned:
-        state.set_trait(traits.OPTIMIZED, ref.id, True)
-        tensor = state.tensor(ref)
-        if checks and tensor is not None and tensor.rg:
-            used_gradients.note_leaf(state, ref)
-    listed = state.new(ListObject(owned))
+    owned = _own(state, given, leaves=act.interp.context.default().framework.optimizes_leaves)
     turns = act.arguments.named("max_iter") or act.positional(2)
-    attrs: dict[str, Value] = {"<owned>": listed, "<fused>": act.arguments.named("fused") or NONE, "<turns>": turns}
+    attrs = {**_kept(state, owned, act.arguments), "<turns>": turns}
     if act.value("params") != NONE and _are_leaves(state, owned):
         attrs[_GROUPS] = state.new(ListObject(tuple(_grouped(state, given, owned))))
     return [(state, state.new(Instance(Dotted(act.form.name), attrs, opaque=True)))]
+
+
+def _own(state: State, given: Value, *, leaves: bool) -> tuple[Ref, ...]:
+    """Return the parameters in what an optimizer is given, which it updates from now on."""
+    owned = tuple(dict.fromkeys((*_tensors(state, given, 0), *opaque_modules.weights(state, given))))
+    opaque_modules.train(state, owned)
+    for ref in owned:
+        state.set_trait(traits.OPTIMIZED, ref.id, True)
+        tensor = state.tensor(ref)
+        if leaves and tensor is not None and tensor.rg:
+            used_gradients.note_leaf(state, ref)
+    return owned
+
+
+def _kept(state: State, owned: tuple[Ref, ...], arguments: Arguments) -> dict[str, Value]:
+    """Return what an optimizer remembers of its parameters."""
+    return {"<owned>": state.new(ListObject(owned)), "<fused>": arguments.named("fused") or NONE}
+
+
+def prepare_derived(state: State, made: Ref, arguments: Arguments, *, leaves: bool) -> None:
+    """Set on an object whose class derives from an optimizer of the library what the constructor of that one sets."""
+    given = arguments.named("params") or arguments.named("parameters") or (*arguments.positional, NONE)[0]
+    prepare(state, made, Arguments((given,)))
+    instance = state.instance(made)
+    if instance is not None:
+        attrs = {**instance.attrs, **_kept(state, _own(state, given, leaves=leaves), arguments)}
+        state.put(made, replace(instance, attrs=attrs))
 
 
 def _are_leaves(state: State, owned: Sequence[Ref]) -> bool:

@@ -12,8 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from msgspec.structs import replace
-
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, dict_of
 from inplace_lint.domain.state import State
@@ -159,7 +157,7 @@ def chain_map(_interp: Interpreter, _frame: Frame, state: State, arguments: Argu
     maps = [state.object(value) for value in arguments.positional]
     joined = DictObject({}, exact=not arguments.unknown)
     for one in reversed(maps):
-        joined = joined.joined(one) if isinstance(one, DictObject) else replace(joined, exact=False)
+        joined = joined.joined(one if isinstance(one, DictObject) else DictObject({}, exact=False))
     return [(state, state.new(joined))]
 
 

@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from inplace_lint.domain import origins, rearrangement, traits, unknown_history
-from inplace_lint.domain.heap import Instance, Tensor
+from inplace_lint.domain.heap import Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, NOT_TENSORS, Const, Dotted, Ref, Sym, Three, Tuple, Value
 from inplace_lint.interp.control import path_condition
@@ -27,6 +27,7 @@ from inplace_lint.knowledge.words import Predicate
 ORIGINAL = "parametrizations.{}.original"  # the name of the parameter that another one is computed from on each read
 _A_RATE = 0.5
 _NUMBERS = frozenset({int, float})
+_UNLIKE_TEXTS = frozenset({Sym, Tuple, ListObject})
 
 
 class Binding(Struct):
@@ -89,7 +90,7 @@ class Binding(Struct):
             tensor = self.tensor(atom.args[0])
             return None if tensor is None or tensor.rank is None else _compared(op, tensor.rank, constant)
         value = self.value(atom.args[0])
-        if op in {"==", "!="} and isinstance(value, Sym | Tuple):
+        if value is not None and op in {"==", "!="} and type(self.state.object(value) or value) in _UNLIKE_TEXTS:
             differs = self._differs(atom.args[0], value, constant)
             if differs is not None:
                 return differs is (op == "!=")
@@ -114,14 +115,14 @@ class Binding(Struct):
         conditions = [fact.condition for fact in self.op.becomes] + [fact.condition for fact in self.op.writes]
         return any(holds(one, self) is False and holds(one, other) is not False for one in conditions)
 
-    def _differs(self, name: str, value: Sym | Tuple, constant: object) -> bool | None:
+    def _differs(self, name: str, value: Value, constant: object) -> bool | None:
         """
         Check whether an argument differs from a constant; None if that is unknown.
 
         Unless it is known, an unknown number is assumed to differ on this path. An argument that is a number by default
         is taken for one: that it is a text, as `padding="same"`, is the exception.
         """
-        if isinstance(value, Tuple):
+        if not isinstance(value, Sym):
             return True if isinstance(constant, str) else None
         if type(constant) not in _NUMBERS:
             declared = (*self.op.args, *(self.op.init or ()))
@@ -395,6 +396,5 @@ def default_values(params: tuple[Argument, ...], values: dict[str, Value]) -> di
     """Add the defaults of the arguments that were not passed."""
     full = dict(values)
     for name, default in _signature(params).defaults:
-        if name not in full:
-            full[name] = default
+        full.setdefault(name, default)
     return full
