@@ -259,6 +259,8 @@ class Context(Struct):
 
     def record_construction(self, cls: ClassValue, frozen: Callable[[], tuple[Hashable, ...] | None]) -> None:
         """Record the arguments on which the program constructs a class; None stands for objects that one path owns."""
+        if self.coverage.choice.makes:
+            return  # the program may pass another class
         if self.coverage.root is None:
             self.coverage.by_program.add(id(cls))
         known = self.constructed.setdefault(id(cls), [])

@@ -159,6 +159,8 @@ def _note_given(interp: Interpreter, state: State, function: Value, arguments: A
         state.set_trait(traits.NAMED, result.id, named)
     if type(function) is Dotted:
         _note_made(interp, state, function, arguments, result)
+    elif isinstance(function, Sym) and function.id in interp.context.coverage.options:
+        interp.context.coverage.called.setdefault((interp.context.coverage.root, function.id), arguments)
     modules = [
         value for value in arguments.values if isinstance(value, Ref) and module_registry.is_module(state, value)
     ]

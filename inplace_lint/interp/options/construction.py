@@ -36,6 +36,8 @@ def constructed(
     write gets one path, since these are constructed on their own as well.
     """
     init = interp.lookup(state, cls, "__init__")
+    for text in interp.context.coverage.choice.makes:
+        state.assume(text)
     spare = state.fork()
     entries = interp.context.constructed.get(id(cls), ())
     thaw = partial(portable_arguments.thawed, spare, chosen=interp.context.coverage.chosen)

@@ -71,14 +71,15 @@ class Choice(Struct, frozen=True):
     """
     What an entry point is run on instead of its defaults.
 
-    `options` are the arguments by the symbols of their parameters; `sides` are those that conditions on unknown values
-    take. `method` is the one that the choice is for: empty for a function. `instances` are the classes of arguments.
+    `options` are the arguments by the symbols of their parameters, `makes` is assumed of them; `sides` are those that
+    conditions on unknown values take. It is for a `method`, or a function; `instances` are the classes of arguments.
     """
 
     method: str = ""
     options: tuple[tuple[SymId, Value], ...] = ()
     sides: tuple[tuple[Hashable, bool], ...] = ()
     instances: tuple[tuple[SymId, ClassValue], ...] = ()
+    makes: tuple[str, ...] = ()
 
     @property
     def is_default(self) -> bool:
@@ -126,7 +127,7 @@ class Coverage(Struct):
     are the sides in other files that would not. `beyond` are the classes whose call completes on no path while what is
     None by default is None. `held` are the sides that use a tensor which may be written, `saving` those of which one
     was written. `needed` are the places at which paths end since an option is None.
-    `offers`: an object is constructed for an argument, so that the defaults of its parts are options, too.
+    `offers`: an object is constructed for an argument, whose parts have options, too. `called` are calls of arguments.
     """
 
     path: str = ""
@@ -150,6 +151,7 @@ class Coverage(Struct):
     saving: set[Key] = field(default_factory=set)
     needed: set[Key] = field(default_factory=set)
     offers: bool = False
+    called: dict[tuple[Slice | None, SymId], Arguments] = field(default_factory=dict)
     options: dict[SymId, Option] = field(default_factory=dict)
     root: Slice | None = None
     inherited: frozenset[Slice] = frozenset()

@@ -12,6 +12,10 @@ Arguments that are modules: what a file trains where nobody in it says on what, 
 
     class Block(nn.Module):
         def __init__(self, dim, norm: type[Norm]):              # and this on the classes that derive from `Norm`
+
+    class Net(nn.Module):
+        def __init__(self, block):                              # and this on the modules of the file that it may make
+            self.block = block(8, width=16)
 """
 
 from __future__ import annotations
@@ -20,9 +24,13 @@ from collections.abc import Collection, Iterator
 
 from inplace_lint.core.span import Slice
 from inplace_lint.domain import origins
-from inplace_lint.domain.values import ClassValue, Sym, SymId
+from inplace_lint.domain.values import ClassValue, Closure, Sym, SymId
+from inplace_lint.effects.may_write import set_up_methods
+from inplace_lint.effects.reachability import reachable
 from inplace_lint.effects.summary import Definition
+from inplace_lint.interp.call import closures
 from inplace_lint.interp.expr import environment
+from inplace_lint.interp.frame import Arguments
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.options.coverage import Choice, Option
 from inplace_lint.ir import nodes as ir
@@ -30,6 +38,13 @@ from inplace_lint.ir.walk import walk
 from inplace_lint.workspace import trainers
 
 _MOST_CLASSES = 3
+_FEWEST_PASSED = 2
+
+
+def all_choices(interp: Interpreter, item: Definition) -> Iterator[Choice]:
+    """Yield what to run an entry point on, each after the run on the one before."""
+    for found in (choices, optional, classes, shown, makers):
+        yield from found(interp, item)
 
 
 def optional(interp: Interpreter, item: Definition) -> list[Choice]:
@@ -51,6 +66,35 @@ def shown(interp: Interpreter, item: Definition) -> list[Choice]:
     return [Choice(instances=((number, cls),)) for number, few in given if len(few) <= _MOST_CLASSES for cls in few]
 
 
+def makers(interp: Interpreter, item: Definition) -> list[Choice]:
+    """Return what to run a class on that writes and calls an argument of its constructor: modules that it may make."""
+    if not any(method.writes and method.name not in set_up_methods(item) for method in item.methods):
+        return []
+    options = interp.context.coverage.options
+    return [
+        Choice(options=((number, cls),), makes=(f"`{options[number].name}` makes a `{cls.name}`",))
+        for (root, number), arguments in interp.context.coverage.called.items()
+        if root == item.slice and len(arguments.values) >= _FEWEST_PASSED
+        for cls in _fitting(interp, item, arguments)[:_MOST_CLASSES]
+    ]
+
+
+def _fitting(interp: Interpreter, item: Definition, arguments: Arguments) -> list[ClassValue]:
+    """Return the modules of the file whose constructor takes some arguments; none that an item uses, or that use it."""
+    uses = interp.context.file_effects().uses
+    modules = [one for one in _own_classes(interp) if interp.context.is_module(one) is not None]
+    others = [one for one in modules if one.name not in uses[item.name]]
+    return [cls for cls in others if _takes(interp, cls, arguments) and item.name not in reachable({cls.name}, uses)]
+
+
+def _takes(interp: Interpreter, cls: ClassValue, arguments: Arguments) -> bool:
+    init = None if interp.context.base is None else interp.lookup(interp.context.base, cls, "__init__")
+    if not isinstance(init, Closure):
+        return False
+    params = {param.name for param in init.function.params if not param.kind.startswith("var-")}
+    return closures.fits(init, arguments) and params.issuperset(name for name, _ in arguments.keywords)
+
+
 def _options(interp: Interpreter, functions: Collection[Slice]) -> Iterator[tuple[SymId, Option]]:
     """Yield the parameters of some functions, by the symbols of their arguments."""
     for number, option in interp.context.coverage.options.items():
@@ -68,11 +112,14 @@ def _functions(item: Definition) -> frozenset[Slice]:
 
 def _derived(interp: Interpreter, base: ClassValue) -> list[ClassValue]:
     """Return the classes of the file that derive from a class; the class itself where none does."""
+    return [cls for cls in _own_classes(interp) if cls is not base and base in interp.context.mro(cls)] or [base]
+
+
+def _own_classes(interp: Interpreter) -> list[ClassValue]:
     state, path = interp.context.base, interp.context.path
     names = [name for name, one in interp.context.file_effects().named.items() if one.kind == "class"]
     values = [] if state is None else [environment.module_variable(interp, state, path, name) for name in names]
-    known = [value for value in values if isinstance(value, ClassValue)]
-    return [cls for cls in known if cls is not base and base in interp.context.mro(cls)] or [base]
+    return [value for value in values if isinstance(value, ClassValue)]
 
 
 def _leads(interp: Interpreter, cls: ClassValue) -> bool:

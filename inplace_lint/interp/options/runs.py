@@ -132,8 +132,7 @@ def _further(
     found.extend(more)
     if ended:
         repeated.discard(item.slice)
-    given = (given_modules.choices, given_modules.optional, given_modules.classes, given_modules.shown)
-    for choice in (choice for choices in given for choice in choices(interp, item)):
+    for choice in given_modules.all_choices(interp, item):
         interp.context.coverage.choice = choice
         found.extend(named(interp, item, run(item)))
     interp.context.coverage.choice = Choice()

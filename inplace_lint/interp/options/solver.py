@@ -3,7 +3,7 @@ Option solver: the arguments on which a condition takes the side that no path to
 
     `depth > 0`, on the default 0      ->  depth=1
     `mode in ("a", "b")`               ->  mode="a"
-    `"a" in mode.lower()`              ->  mode="a"
+    `"a" in mode.lower()`              ->  mode="a", or the text with an "a" that another condition names
     `width is not None`                ->  an unknown width
     `isinstance(index, list)`          ->  an unknown index
 
@@ -13,7 +13,9 @@ of these.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+import operator
+from collections.abc import Callable, Hashable
+from functools import partial
 from typing import TypeGuard
 
 from inplace_lint.domain import origins
@@ -23,6 +25,7 @@ from inplace_lint.interp.options.coverage import Choice, Coverage, Missed
 
 _NEGATED = {"<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 _MIRRORED = {"==": "==", "is": "is", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
+_COMPARES = {"<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge}
 _A_RATE = 0.5
 
 
@@ -46,6 +49,7 @@ class _Solution:
         self.sides: dict[Hashable, bool] = {}
         self._known = coverage.options
         self._keys = symbols.keys
+        self._missed = coverage.missed
 
     def require(self, condition: SymId, side: bool) -> bool:
         """Make a condition take a side; False where no argument is known that does."""
@@ -120,7 +124,8 @@ class _Solution:
 
     def _require_member(self, number: SymId, items: tuple[Value, ...], side: bool) -> bool:
         if side:
-            first = next((item for item in items if isinstance(item, Const)), None)
+            values = [item.value for item in items if isinstance(item, Const)]
+            first = self._named(number, values.__contains__) or (Const(values[0]) if values else None)
             if first is not None:
                 self.options[number] = first
             return first is not None
@@ -129,15 +134,36 @@ class _Solution:
 
     def _require_part(self, number: SymId, part: Const, side: bool) -> bool:
         """Pass a text that contains another one; one without it: of letters (`"r" in order`) those that are left."""
-        default, text = self._default(number), part.value
-        known = default if isinstance(default, str) and isinstance(text, str) and text in default else None
+        default, text = self._default(number), str(part.value)
+        known = default if isinstance(default, str) and text in default else None
+        named = self._named(number, lambda value: isinstance(value, str) and (text in value) is side)
         if side:
-            self.options[number] = part if known is None else Const(known)
-        elif known is not None and isinstance(text, str) and len(text) == 1:
+            self.options[number] = (named or part) if known is None else Const(known)
+        elif known is not None and len(text) == 1:
             self.options[number] = Const(known.replace(text, ""))
+        elif named is not None:
+            self.options[number] = named
         else:
             self._leave_open(number)
         return True
+
+    def _named(self, number: SymId, fits: Callable[[object], bool]) -> Const | None:
+        """Return the first constant that fits of those that an option has to be one of: `assert mode in ("a", "b")`."""
+        for missed in self._missed.values():
+            found = None if missed.condition is None else self._required(missed.condition, missed.side, number)
+            if found is not None:
+                return next((item for item in found if isinstance(item, Const) and fits(item.value)), None)
+        return None
+
+    def _required(self, condition: SymId, missed: bool, number: SymId) -> tuple[Value, ...] | None:
+        """Return what an option has to be one of, where that is the condition of which a side was missed."""
+        match self._keys[condition]:
+            case (origins.NOT, int(operand)):
+                return self._required(SymId(operand), not missed, number)
+            case (origins.COMPARE | origins.CONTAINS, *_, Sym(asked), Tuple(items)) if asked == number and not missed:
+                return items
+            case _:
+                return None
 
     def _require_value(self, number: SymId, op: str, constant: Const, side: bool) -> bool:
         if op in {"==", "is"}:
@@ -155,12 +181,17 @@ class _Solution:
         op = op if side else _NEGATED[op]
         step = {"<": -1, ">": 1}.get(op, 0)
         a_rate = step > 0 and constant.value == 0 and isinstance(self._default(number), float)
-        self.options[number] = Const(_A_RATE if a_rate else constant.value + step)
+        named = self._named(number, partial(_holds, op, constant.value))
+        self.options[number] = named or Const(_A_RATE if a_rate else constant.value + step)
         return True
 
     def _default(self, number: SymId) -> object:
         default = self._known[number].value if number in self._known else NONE
         return default.value if isinstance(default, Const) else None
+
+
+def _holds(op: str, bound: float, value: object) -> bool:
+    return _is_number(value) and _COMPARES[op](value, bound)
 
 
 def _is_number(value: object) -> TypeGuard[int | float]:
