@@ -66,10 +66,8 @@ def _set_of_instance(
 
 def _set_item(interp: Interpreter, state: State, ref: Ref, instance: Instance, name: str, value: Value) -> bool:
     """Set an attribute in what keeps it; say whether that is a container, or the `__dict__` of the object."""
-    if (
-        ORIGINAL.format(name) in instance.attrs
-    ):  # a value for the original of a parametrized weight, without its history
-        return True
+    if ORIGINAL.format(name) in instance.attrs:
+        return True  # a value for the original of a parametrized weight, without its history
     if module_registry.is_child(state, instance, name, value):
         _forget(state, ref, instance, name)
         module_containers.put(state, ref, name, value)
