@@ -165,22 +165,19 @@ def of_method(
 
     If objects of its class are not called, all calls of it may run in evaluation: of a module, somebody has to be seen
     who trains. If they are called, and it `returns` nothing but writes parameters, it is a step: what the object keeps
-    of an earlier call has been trained through before. What it keeps of a function that it was passed, such as the
-    samples of an integrand, nobody is seen to train.
+    of an earlier call has been trained through before.
     """
     if entry:
         nobody = Asks(interp.context.path, "")
-        return found if returns else [replace(one, entry=nobody) if _asks_nobody(one.event) else one for one in found]
+        return found if returns else [replace(one, entry=nobody) if _is_own_step(one.event) else one for one in found]
     whole = f"{cls.name}.{name}" if interp.context.is_module(cls) is not None else None
     anybody = Asks(interp.context.path, whole, method=name, owner=cls.name)
     return [replace(one, entry=anybody) if gradients.is_assumed(one.event) else one for one in found]
 
 
-def _asks_nobody(event: Event) -> bool:
-    """Check whether the program runs no backward for an event: of a step, or of what is assumed to have a gradient."""
-    if not isinstance(event, Stale) or event.backward is not None:
-        return False
-    return _is_stepped(event) or gradients.is_assumed(event)
+def _is_own_step(event: Event) -> bool:
+    """Check whether an event is a write of a parameter before a backward that the program itself does not run."""
+    return _is_stepped(event) and isinstance(event, Stale) and event.backward is None
 
 
 def of_number(found: list[Found]) -> list[Found]:

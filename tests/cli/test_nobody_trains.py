@@ -397,34 +397,3 @@ def test_a_network_that_only_returns_a_decision_trains_nothing(lint, folder, ret
     (folder / "detector.py").write_text(DETECTOR.format(returned))
     found = lint("--output-format=concise", "score.py")
     assert ("score.py:6:5: warning[IPL101]" in found.out) is told
-
-
-GRID = """\
-import torch
-from torch import nn
-
-
-class Grid(nn.Module):
-    def __init__(self, size=4):
-        super().__init__()
-        self.register_buffer("edges", torch.linspace(0, 1, size))
-
-    def forward(self, x):
-        return self.edges * x
-
-    def adapt(self, function, times=2):
-        for _ in range(times):
-            level = function(self.edges)
-            height = level / level.sum()
-            level += 1
-            self.edges = height + level
-        {}
-"""
-
-
-@pytest.mark.parametrize(("returned", "told"), [("", False), ("return level.sum()", True)])
-def test_what_a_method_keeps_of_a_function_that_it_was_passed_is_not_trained(lint, folder, returned, told):
-    (folder / "grid.py").write_text(GRID.format(returned))
-    found = lint("--output-format=concise", "grid.py")
-    assert ("grid.py:17:13: warning[IPL101]" in found.out) is told
-    assert told or found == QUIET

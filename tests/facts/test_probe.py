@@ -27,6 +27,7 @@ UNSHOWN = {
     "torch.resize_as_": "writes only what does not require grad, and only if the size changes",
     "torch.matmul": "keeps operands by their shapes, which a condition of a fact here does not know",
     "torch.einsum": "keeps operands by their shapes, which a condition of a fact here does not know",
+    "torch.Tensor.float": "returns itself if it has that dtype, which a condition of a fact here does not know",
     "torch.kron": "keeps what backward does not compare",
 }
 EVERY = 7
