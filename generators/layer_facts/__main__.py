@@ -32,9 +32,11 @@ def main(target: Path, asked: list[str]) -> int:
         if row is None:
             print(f"{package}: not in {LIBRARIES.name}", file=sys.stderr)
             return 2
-        names = derived(package, row["base"], row.get("but", ())) if "base" in row else layers_of(Path(folder), row)
+        is_derived = "base" in row
+        found = (derived(package, row["base"], row.get("but", ())), []) if is_derived else layers_of(Path(folder), row)
         said = {key: row[key] for key in ("framework", "distribution", "release")}
-        entries[package] = {**said, "layers": names}
+        names, parts = found
+        entries[package] = {**said, "layers": names, **({"parts": parts} if parts else {})}
         print(f"{package}: {len(names)} layers")
     lines = [f"{json.dumps(package)}: {json.dumps(entries[package])}" for package in sorted(entries)]
     target.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
@@ -47,16 +49,18 @@ def sentence() -> str:
     return ", ".join(f"{row['distribution']} {row['release']}" for row in rows)
 
 
-def layers_of(folder: Path, row: Mapping[str, Any]) -> list[str]:
+def layers_of(folder: Path, row: Mapping[str, Any]) -> tuple[list[str], list[str]]:
     """
-    Return the layers of a package, or of the parts of it that are named by `only`.
+    Return the layers of a package, or of the parts of it that are named by `only`, and which attributes are layers.
 
     A `part` is run without the rest of the package: what is given to it, such as a graph, may be of any class then. Of
     a package with functions that make layers these are listed instead: what it has `registered` by a decorator, and
-    what is `known` from reading it.
+    what is `known` from reading it; with `only` the classes there as well.
     """
     if "known" in row:
-        return sorted({*row["known"], *(registered(folder, row["registered"]) if "registered" in row else ())})
+        made = {*row["known"], *(registered(folder, row["registered"]) if "registered" in row else ())}
+        seen, parts = layers(folder, row["framework"], row["only"]) if "only" in row else ([], [])
+        return sorted(made.union(seen)), parts
     if "part" not in row:
         return layers(folder, row["framework"], row.get("only", ()))
     with TemporaryDirectory() as alone:

@@ -13,7 +13,7 @@ from inplace_lint.core.runtime_limits import call_deep
 from inplace_lint.domain import origins, tape, unknown_history
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Closure, Const, NodeId, Ref, Sym, Tuple, Value
+from inplace_lint.domain.values import ClassValue, Closure, Const, NodeId, Ref, Sym, Tuple, Value
 from inplace_lint.effects.summary import Definition, all_run, outline
 from inplace_lint.interp import entry_points
 from inplace_lint.interp.assembly import TapeInterpreter
@@ -34,16 +34,24 @@ class Class:
     """
     What was seen of a class: whether each run of its `forward` returned what parameters train; None without one.
 
-    `bases` are the last words of its bases, of those of the library with the same name all.
+    `bases` are the last words of its bases, of those of the library with the same name all. `parts` are its
+    attributes that are modules, with whether those had trained parameters in each run, and `inside` the classes of the
+    library that these are of, or that are in these containers.
     """
 
     trained: bool | None = None
     runs_own: bool = False
+    parts: dict[str, bool] = field(default_factory=dict)
+    inside: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     bases: set[str] = field(default_factory=set)
 
 
-def layers(folder: Path, framework: str, only: Sequence[str]) -> list[str]:
-    """Return the names of the layers of a package, in alphabetical order, or of these folders and files in it."""
+def layers(folder: Path, framework: str, only: Sequence[str]) -> tuple[list[str], list[str]]:
+    """
+    Return the names of the layers of a package, or of these folders and files in it, and of attributes that are layers.
+
+    These are such in all classes that have them.
+    """
     found: dict[str, Class] = defaultdict(Class)
     tables = {framework: facts.tables(framework)}
     calls = tables[framework].framework.calls
@@ -53,7 +61,13 @@ def layers(folder: Path, framework: str, only: Sequence[str]) -> list[str]:
         inside = path.relative_to(folder).as_posix()
         if inside.startswith(tuple(only) or "") and "tests/" not in f"/{inside}":
             _run(path, read, tables, calls, found)
-    return sorted(name for name in found if _is_layer(found, name, set()))
+    held: dict[str, bool] = {}
+    for known in list(found.values()):
+        for name, trained in known.parts.items():
+            hands_on = all(_is_layer(found, one, set()) for one in known.inside[name])
+            held[name] = trained and hands_on and held.get(name, True)
+    listed = sorted(name for name in found if _is_layer(found, name, set()))
+    return listed, sorted(name for name, trained in held.items() if trained and not name.startswith("_"))
 
 
 def _is_layer(found: Mapping[str, Class], name: str, seen: set[str]) -> bool:
@@ -86,6 +100,7 @@ def _run(path: Path, read: Project, tables: Mapping[str, facts.Facts], calls: st
             known = found[item.name]
             trained = _is_trained(state, value.items[0])
             known.trained = known.trained if trained is None else trained and known.trained is not False
+            _note_parts(state, value.items[1], known)
 
     interp.listeners = replace(interp.listeners, give_back=give_back)
     call_deep(lambda: entry_points.run_all(interp))
@@ -134,6 +149,41 @@ def _parts(state: State, value: Value, depth: int) -> Iterator[Value]:
         return
     for part in held:
         yield from _parts(state, part, depth + 1)
+
+
+def _note_parts(state: State, value: Value, known: Class) -> None:
+    """Record what the attributes of an object are that are modules."""
+    receiver = state.instance(value)
+    for name, part in receiver.attrs.items() if receiver is not None else ():
+        if state.instance(part) is not None:
+            known.parts[name] = _has_parameters(state, part, 0) and known.parts.get(name, True)
+            known.inside[name].update(_classes(state, part, 0))
+
+
+def _classes(state: State, value: Value, depth: int) -> Iterator[str]:
+    """Yield the name of the class of the library that a module is of; of a container those of its items."""
+    inner = state.instance(value)
+    if inner is None or depth > _DEEPEST:
+        return
+    if isinstance(inner.cls, ClassValue):
+        yield inner.cls.name
+    for item in _items(state, inner):
+        yield from _classes(state, item, depth + 1)
+
+
+def _items(state: State, module: Instance) -> Sequence[Value]:
+    listed = state.object(module.children) if module.children is not None else None
+    items = listed.items if isinstance(listed, ListObject) else ()
+    return tuple(listed.items.values()) if isinstance(listed, DictObject) else items
+
+
+def _has_parameters(state: State, value: Value, depth: int) -> bool:
+    """Check whether a module has parameters that are trained, in itself or in its parts."""
+    tensor, inner = state.tensor(value), state.instance(value)
+    if tensor is not None or inner is None:
+        return tensor is not None and tensor.param and tensor.rg is True
+    parts = (*inner.attrs.values(), *_items(state, inner))
+    return depth <= _DEEPEST and any(_has_parameters(state, part, depth + 1) for part in parts)
 
 
 def _reaches(state: State, nodes: Iterable[NodeId]) -> bool:

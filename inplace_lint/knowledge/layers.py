@@ -5,6 +5,7 @@ trained parameters of it, and nothing else.
     is_layer("torch", "dgl.nn.pytorch.GATConv")       # by its package and its name, wherever in the package it is
     is_layer("torch", "transformers.BertModel.from_pretrained")   # what makes an instance of such a class
     is_layer("torch", "torchvision.models.resnet18")  # or a function that does
+    is_part("torch", "torchvision.models.resnet18", "layer1")   # an attribute that is one in all classes that have it
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ FILE = "ops/libs/layers.json"
 _MAKES = "from_"  # the names of class methods that make an instance begin with it, by convention
 _LIBRARY = Schema(
     "a library",
-    {key: (key, text) for key in ("framework", "distribution", "release")} | {"layers": ("layers", each(text))},
+    {key: (key, text) for key in ("framework", "distribution", "release")}
+    | {key: (key, each(text)) for key in ("layers", "parts")},
     ("framework", "distribution", "release", "layers"),
 )
 
@@ -38,13 +40,26 @@ def is_layer(framework: str, name: str) -> bool:
     return bool(last) and last in layers_of(framework, package)
 
 
-@cache
+def is_part(framework: str, made: str, attribute: str) -> bool:
+    """
+    Return whether an attribute of what the call of a dotted name makes is a layer, too.
+
+    Raises: `FactError` naming the file and line of what does not follow the format.
+    """
+    return attribute in _listed(framework, made.partition(".")[0], "parts")
+
+
 def layers_of(framework: str, package: str) -> frozenset[str]:
     """
     Return the names of the layers of a package; none if nothing is known of it.
 
     Raises: `FactError` naming the file and line of what does not follow the format.
     """
+    return _listed(framework, package, "layers")
+
+
+@cache
+def _listed(framework: str, package: str, key: str) -> frozenset[str]:
     start = f'"{package}": '
     for at, line in enumerate((rules_dir() / FILE).read_text(encoding="utf-8").splitlines(), 1):
         if line.startswith(start):
@@ -53,5 +68,5 @@ def layers_of(framework: str, package: str) -> frozenset[str]:
             except (FactError, json.JSONDecodeError) as error:
                 msg = f"rules/{FILE}:{at}: {error}"
                 raise FactError(msg) from error
-            return frozenset(row["layers"]) if row["framework"] == framework else frozenset()
+            return frozenset(row.get(key, ())) if row["framework"] == framework else frozenset()
     return frozenset()

@@ -109,7 +109,46 @@ def test_a_class_is_a_layer_if_all_that_a_call_returns_leads_to_trained_paramete
 def test_two_classes_of_one_name_are_no_layer_if_one_of_them_is_none(tmp_path: Path) -> None:
     for name, body in (("one", SOURCE), ("two", SOURCE.replace("torch.relu(self.fc(x))", "x"))):
         (tmp_path / f"{name}.py").write_text(body, encoding="utf-8")
-    assert "Trained" not in generator.layers(tmp_path, "torch", ())
+    assert "Trained" not in generator.layers(tmp_path, "torch", ())[0]
+
+
+PARTS = """
+from torch import nn
+
+
+class Trained(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.stem, self.act = nn.Linear(width, width), nn.ReLU()
+        self.body = nn.Sequential(nn.Linear(width, width), self.act)
+        self.other = nn.Linear(width, width)
+
+    def forward(self, x):
+        return self.other(self.body(self.act(self.stem(x))))
+
+
+class Measured(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.fc = nn.Linear(width, width)
+
+    def forward(self, x):
+        return self.fc(x).detach()
+
+
+class Outer(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.inner, self.measured, self.other = Trained(width), nn.Sequential(Measured(width)), nn.ReLU()
+
+    def forward(self, x):
+        return self.inner(self.other(x)) + self.measured(x)
+"""
+
+
+def test_an_attribute_is_a_layer_if_it_is_one_in_all_classes_that_have_it(tmp_path: Path) -> None:
+    (tmp_path / "parts.py").write_text(PARTS, encoding="utf-8")
+    assert generator.layers(tmp_path, "torch", ()) == (["Outer", "Trained"], ["body", "fc", "inner", "stem"])
 
 
 def test_a_library_that_is_not_known_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -121,11 +160,13 @@ def test_a_library_that_is_not_known_is_named(tmp_path: Path, capsys: pytest.Cap
 def test_the_list_is_of_the_libraries_that_the_generator_names() -> None:
     rows = json.loads(LISTED.read_text(encoding="utf-8"))
     known = {row["package"]: {key: row[key] for key in ("framework", "distribution", "release")} for row in LIBRARIES}
-    assert {package: {key: row[key] for key in row if key != "layers"} for package, row in rows.items()} == known
+    lists = {"layers", "parts"}
+    assert {package: {key: row[key] for key in row if key not in lists} for package, row in rows.items()} == known
     for package, row in rows.items():
         assert row["framework"] in frameworks()
         assert row["layers"] == sorted(set(row["layers"])), package
         assert layers.layers_of(row["framework"], package) == frozenset(row["layers"])
+        assert all(layers.is_part(row["framework"], f"{package}.made", part) for part in row.get("parts", ()))
         assert not any(layers.layers_of(other, package) for other in frameworks() if other != row["framework"])
 
 
@@ -157,10 +198,10 @@ def test_what_is_wrong_with_a_list_is_told_with_its_place(tmp_path: Path, monkey
     row = {"framework": "torch", "distribution": "library", "release": "1.0", "layers": [], "layer": []}
     (tmp_path / layers.FILE).write_text(f'{{\n"library": {json.dumps(row)}\n}}\n', encoding="utf-8")
     monkeypatch.setattr(layers, "rules_dir", lambda: tmp_path)
-    layers.layers_of.cache_clear()
+    layers._listed.cache_clear()  # noqa: SLF001
     with pytest.raises(FactError, match=r'layers\.json:2: "layer" is not a key of a library; did you mean "layers"'):
         layers.layers_of("torch", "library")
-    layers.layers_of.cache_clear()
+    layers._listed.cache_clear()  # noqa: SLF001
 
 
 def test_a_part_of_a_library_is_run_without_the_rest(tmp_path: Path) -> None:
@@ -170,11 +211,11 @@ def test_a_part_of_a_library_is_run_without_the_rest(tmp_path: Path) -> None:
     (tmp_path / "nn" / "parts.py").write_text(
         held.replace("(self, graph, x)", "(self, graph: Graph, x)"), encoding="utf-8"
     )
-    assert "Held" in generator.layers_of(tmp_path, {"framework": "torch", "part": "nn"})
+    assert "Held" in generator.layers_of(tmp_path, {"framework": "torch", "part": "nn"})[0]
 
 
 def test_of_a_library_that_registers_what_makes_its_models_these_functions_are_listed(tmp_path: Path) -> None:
     source = "@register_model()\ndef small(): ...\n\n\n@register_model\ndef large(): ...\n\n\n@other\ndef none(): ...\n"
     (tmp_path / "models.py").write_text(source, encoding="utf-8")
     row = {"framework": "torch", "registered": "register_model", "known": ["make"]}
-    assert generator.layers_of(tmp_path, row) == ["large", "make", "small"]
+    assert generator.layers_of(tmp_path, row) == (["large", "make", "small"], [])

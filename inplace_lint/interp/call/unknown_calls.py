@@ -41,7 +41,7 @@ def unknown_call(
     marked = state.symbols.marked
     if isinstance(function, Sym) and module_methods.is_listed_around(interp, frame, state, function):
         opaque_modules.parameters(state, function)
-    module_methods.note_first_child(state, function)
+    module_methods.note_part(interp, state, function)
     known = isinstance(function, Ref) or (
         isinstance(function, Sym) and function.id in marked and state.has_trait(traits.PARAMETERS, function.id)
     )

@@ -13,12 +13,13 @@ from __future__ import annotations
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import Names
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NOT_TENSORS, Sym, SymId, Value
+from inplace_lint.domain.values import NOT_TENSORS, Dotted, Sym, SymId, Value
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import opaque_modules
 from inplace_lint.ir import nodes as ir
 from inplace_lint.ir.walk import walk
+from inplace_lint.knowledge.layers import is_part
 from inplace_lint.knowledge.op import Op
 
 _CHILDREN = "children"
@@ -110,15 +111,36 @@ def network_of(state: State, child: Value) -> tuple[Sym, int] | None:
             return None
 
 
-def note_first_child(state: State, function: Value) -> None:
-    """Record that the first part of a network of a library is a layer: what it is given is no activation yet."""
-    found = network_of(state, function)
-    if found is not None and found[1] == 0 and isinstance(function, Sym):
-        network, _ = found
+def note_part(interp: Interpreter, state: State, part: Value) -> None:
+    """
+    Record that a part of a network of a library is a layer: one that is listed, or the first of its children.
+
+    What the first child is given is no activation yet.
+    """
+    found = network_of(state, part)
+    network = _network_with(interp, state, part) if found is None else found[0] if found[1] == 0 else None
+    if network is not None and isinstance(part, Sym):
         ref = state.trait(traits.LAYER, network.id)
         weight = None if ref is None else state.tensor(ref)
         if weight is not None and weight.rg and not state.has_trait(traits.PASSED_ON, network.id):
-            opaque_modules.note_layer(state, function)
+            opaque_modules.note_layer(state, part)
+
+
+def _network_with(interp: Interpreter, state: State, part: Value) -> Sym | None:
+    """Return the network of a library of which a value is an attribute that is listed as a layer."""
+    match state.symbols.key(part) if isinstance(part, Sym) else None:
+        case (origins.ATTRIBUTE, int(number), str(name)):
+            match state.symbols.keys[number]:
+                case (origins.RESULT, Dotted() as made, *_) if is_part(_framework(interp), made.name, name):
+                    return Sym(SymId(number))
+                case _:
+                    return None
+        case _:
+            return None
+
+
+def _framework(interp: Interpreter) -> str:
+    return interp.context.default().framework.name
 
 
 def layer_behind(state: State, part: Value) -> Sym | None:

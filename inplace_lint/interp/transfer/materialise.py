@@ -114,12 +114,15 @@ def _is_trained_by(interp: Interpreter, state: State, nodes: Iterable[NodeId]) -
 
 
 def _is_part(interp: Interpreter, state: State, owner: SymId) -> bool:
-    """Check whether a module of the program, or a container of modules, has an unknown value as a part."""
+    """Check whether a module of the program, or a container of modules, has an unknown value, or its network, in it."""
     value = Sym(owner)
+    network = unknown_history.owner(state, value)
     modules = (
         thing for thing in state.heap.values() if isinstance(thing, Instance) and interp.context.is_module(thing.cls)
     )
-    return opaque_modules.is_child(state, value) or any(value in thing.attrs.values() for thing in modules)
+    return opaque_modules.is_child(state, value) or any(
+        value in thing.attrs.values() or network in thing.attrs.values() for thing in modules
+    )
 
 
 def _doubt(interp: Interpreter, state: State, value: Sym) -> frozenset[str]:
