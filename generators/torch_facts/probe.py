@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import permutations
 from typing import Any
 
@@ -107,11 +108,12 @@ class Call:
             slots.append((name, copy))
             return copy
 
-        args = [
-            tree_map(lambda v, n=name: anew(n, v), value) for name, value in zip(self.names, self.args, strict=True)
-        ]
-        kwargs = {name: tree_map(lambda v, n=name: anew(n, v), value) for name, value in self.kwargs.items()}
-        return args, kwargs, slots
+        def each(name: str, value: object) -> object:
+            nests = isinstance(value, (list, tuple, dict))  # `tree_map` takes a while to see that nothing does
+            return tree_map(partial(anew, name), value) if nests else anew(name, value)
+
+        args = [each(name, value) for name, value in zip(self.names, self.args, strict=True)]
+        return args, {name: each(name, value) for name, value in self.kwargs.items()}, slots
 
     def keeps(self, target: str, only: str | None = None) -> bool | None:
         """Return whether backward minds a new version of `target`; None when nothing requires grad."""
