@@ -75,7 +75,7 @@ class FileResult(Struct, frozen=True):
 
     `statements` has, for the span of each finding, the first and last line on which a comment can suppress it. `roots`
     are the entry points that found a finding, by its rule and place; `ran` is what each entry point did. `part` are
-    those that were run, after an edit; None for all.
+    those that were run after an edit; None for all.
     """
 
     findings: tuple[Finding, ...] = ()

@@ -11,6 +11,7 @@ trained parameters of it, and nothing else.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from functools import cache
 
 from inplace_lint.core.errors import FactError
@@ -46,7 +47,7 @@ def is_part(framework: str, made: str, attribute: str) -> bool:
 
     Raises: `FactError` naming the file and line of what does not follow the format.
     """
-    return attribute in _listed(framework, made.partition(".")[0], "parts")
+    return attribute in _listed(framework, made.partition(".")[0]).get("parts", ())
 
 
 def layers_of(framework: str, package: str) -> frozenset[str]:
@@ -55,11 +56,12 @@ def layers_of(framework: str, package: str) -> frozenset[str]:
 
     Raises: `FactError` naming the file and line of what does not follow the format.
     """
-    return _listed(framework, package, "layers")
+    return _listed(framework, package).get("layers", frozenset())
 
 
 @cache
-def _listed(framework: str, package: str, key: str) -> frozenset[str]:
+def _listed(framework: str, package: str) -> Mapping[str, frozenset[str]]:
+    """Return the names of the layers of a package and of the attributes that are some, each by its key in the file."""
     start = f'"{package}": '
     for at, line in enumerate((rules_dir() / FILE).read_text(encoding="utf-8").splitlines(), 1):
         if line.startswith(start):
@@ -68,5 +70,6 @@ def _listed(framework: str, package: str, key: str) -> frozenset[str]:
             except (FactError, json.JSONDecodeError) as error:
                 msg = f"rules/{FILE}:{at}: {error}"
                 raise FactError(msg) from error
-            return frozenset(row.get(key, ())) if row["framework"] == framework else frozenset()
-    return frozenset()
+            known = row["framework"] == framework
+            return {key: frozenset(row[key]) for key in ("layers", "parts") if key in row} if known else {}
+    return {}

@@ -51,7 +51,7 @@ def is_pending(interp: Interpreter, item: Definition) -> bool:
     context, ran = interp.context, interp.fuel.returned
     call, bases = context.default().framework.calls, partial(call_graph.bases_of, context.project, context.main, item)
     is_left = schedule.pending(bases, item, ran, call)
-    is_left = is_left or any(True for _ in schedule.callers_of_inherited(bases(), item, ran) if item.kind == "class")
+    is_left = is_left or any(True for _ in schedule.callers_of_inherited(bases(), item, ran))
     is_left = is_left or schedule.makes_uncalled(context.file_effects(), item, ran, call)
     return is_left or construction.leaves_rates(interp, item)
 
