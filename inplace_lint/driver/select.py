@@ -118,9 +118,14 @@ def chosen(said: Iterable[Said]) -> list[Chosen]:
         groups.setdefault((one.rule.code, one.draft.place), []).append(one)
     raises = {place for (_, place), group in groups.items() if any(one.severity is Severity.ERROR for one in group)}
     dropped = set(_dropped(groups, raises))
-    hiding = {place for (_, place), group in groups.items() if group[0].rule.yields_to_errors and place in raises}
+    hiding = {place for (_, place), group in groups.items() if place in raises and _is_hidden_fault(group[0])}
     kept = ((group, key[1] in hiding) for key, group in groups.items() if key not in dropped)
     return [_merged(one, hides=hides) for group, hides in kept for one in (group, _to_be_asked(group)) if one]
+
+
+def _is_hidden_fault(said: Said) -> bool:
+    """Check whether a draft tells of a fault, and not of an opinion, and yields to an error at the same place."""
+    return said.rule.yields_to_errors and said.severity is not Severity.INFO
 
 
 def _to_be_asked(group: Sequence[Said]) -> list[Said]:

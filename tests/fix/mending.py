@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from inplace_lint.core.finding import Finding
+from inplace_lint.core.finding import Finding, Severity
 from inplace_lint.driver.analyze_file import Options, check_file
 from inplace_lint.driver.session import Outcome
 from inplace_lint.fix.apply.rounds import Rounds
@@ -25,10 +25,15 @@ class Fixed(NamedTuple):
     refused: tuple[str, ...]
 
 
-@once
 def found(source: str, *, opinions: bool = False, advice: bool = False, fixes: bool = False) -> tuple[Finding, ...]:
-    """Give the findings about a program that stands alone."""
-    options = Options(opinions=opinions, advice=advice)
+    """Give the findings about a program that stands alone; opinions are told beside all else, and change nothing."""
+    checked = _checked(source, advice=advice, fixes=fixes)
+    return checked if opinions else tuple(one for one in checked if one.severity is not Severity.INFO)
+
+
+@once
+def _checked(source: str, *, advice: bool, fixes: bool) -> tuple[Finding, ...]:
+    options = Options(opinions=True, advice=advice)
     return check_file(PATH, source, options, None, make_fixes if fixes else None).findings
 
 

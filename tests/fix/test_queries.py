@@ -10,6 +10,8 @@ from inplace_lint.driver.analyze_file import Options, check_file
 from inplace_lint.effects.edited import Part
 from inplace_lint.fix.fixers import make_fixes
 from inplace_lint.interp import entry_points
+from tests.fix import mending
+from tests.pages.examples import EXAMPLES
 
 PROGRAM = """\
 import torch
@@ -28,6 +30,20 @@ def right(x):
     h = fc(x)
     h += 1
     return h
+"""
+
+SHIFTED = """\
+import torch
+
+
+def shift(t):
+    t += 1
+
+
+h = torch.rand(4, requires_grad=True) + 0
+y = h.exp()
+shift(y)
+y.sum().backward()
 """
 
 
@@ -64,3 +80,18 @@ def test_all_is_run_again_where_a_part_does_not_write_there(runs, monkeypatch):
 def test_nothing_is_run_again_where_nothing_is_found(runs):
     check_file("model.py", PROGRAM.replace("torch.sigmoid(fc(x))", "fc(x)"), Options(), make_fixes=make_fixes)
     assert runs == {"wrong": 1, "right": 1}
+
+
+def test_an_opinion_at_the_same_place_takes_no_fix_from_an_error():
+    for opinions in (False, True):
+        found = check_file("model.py", SHIFTED, Options(opinions=opinions), make_fixes=make_fixes).findings
+        assert [one.fix is not None for one in found if one.code == "IPL101"] == [True]
+
+
+@pytest.mark.parametrize(
+    "example", [pytest.param(one, id=one.name) for one in EXAMPLES[::25] if one.behaviour != "runs"]
+)
+def test_opinions_are_told_beside_what_is_told_without_them(example):
+    """So that tests of examples need one run for both."""
+    told = check_file(mending.PATH, example.program, Options(), make_fixes=make_fixes).findings
+    assert told == mending.found(example.program, fixes=True)

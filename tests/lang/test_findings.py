@@ -27,7 +27,7 @@ _MARKS = re.compile(r" +\| ( *[-^][-^ ]*)")
 
 
 def _report(program: str) -> Report:
-    found = mending.found(program, opinions=True)
+    found = mending.found(program, opinions=True, fixes=True)
     return Report(found, lambda _path: program.split("\n"), width=80)
 
 

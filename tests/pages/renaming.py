@@ -332,7 +332,7 @@ def verdicts(files: Mapping[str, str]) -> Iterator[str]:
 
 def _found(files: Mapping[str, str], path: str) -> tuple[Finding, ...]:
     if len(files) == 1:
-        return found(files[path], opinions=True)
+        return found(files[path], opinions=True, fixes=True)
     project = Project(Lookup(files.__contains__, frameworks=frozenset(packages())), reader(files))
     return check_file(path, files[path], Options(opinions=True), project).findings
 
