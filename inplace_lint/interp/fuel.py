@@ -181,10 +181,6 @@ class Fuel(Struct):
             return _UNCHANGED
         return _Scope(self, {"listens": True, "raises": PATHS_THAT_RAISE, "lacks": self.lacks | lacks})
 
-    def may_lack(self, scope: RefId, classes: frozenset[str]) -> bool:
-        """Say whether the call of this scope handles exceptions of one of these classes."""
-        return any(own == scope and name in classes for own, name in self.lacks)
-
     def follows_raise(self) -> bool:
         """Say whether a side of a condition that only raises is followed, and count it."""
         if not self.listens or self.raises <= 0:
