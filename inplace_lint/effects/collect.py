@@ -93,6 +93,7 @@ class Words(Struct):
         self.swaps |= other.swaps
 
 
+_NAMES = frozenset({ast.Name, ast.Attribute})
 _NESTED = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef})
 
 
@@ -154,7 +155,8 @@ class _Walk:
     def _call(self, node: ast.Call) -> None:
         self.called.update(write_evidence.run_at_once(node))
         func = node.func
-        if getattr(func, "attr", None) in swaps.SETTERS or getattr(func, "id", None) in swaps.SETTERS:
+        word = func.attr if type(func) is ast.Attribute else func.id if type(func) is ast.Name else ""
+        if word in swaps.SETTERS:
             self.words.swaps.update(swaps.by_call(node))
 
     def _name(self, node: ast.Name) -> None:
@@ -170,7 +172,7 @@ class _Walk:
         self.words.attributes.add(node.attr)
         if isinstance(node.value, ast.Name) and node.value.id == self.words.instance:
             (self.words.sets if type(node.ctx) is ast.Store else self.words.gets).add(node.attr)
-        elif type(node.ctx) is ast.Store:
+        elif type(node.ctx) is ast.Store and type(node.value) in _NAMES:
             self.words.swaps.add(write_evidence.spelled(node))
         kept = self.later or node not in self.called
         if kept:

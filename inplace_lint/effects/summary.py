@@ -19,6 +19,7 @@ from inplace_lint.effects.local_types import Kinds, members, receiver
 from inplace_lint.effects.write_evidence import INITIALISERS, spelled
 from inplace_lint.ir import nodes as ir
 
+_NONE = frozenset[str]()
 PROPERTY_PARTS = frozenset({"deleter", "getter", "setter"})
 
 
@@ -264,7 +265,7 @@ def definition(path: str, node: ast.stmt, names: Names, owner: ast.ClassDef | No
         methods=methods,
         writes_shared=names.write_shared(words),
         makes=names.make(words),
-        swaps=names.swaps(words).union(*(method.swaps for method in methods)),
+        swaps=names.swaps(words) if words.swaps else _NONE,
         imports=tuple(_imports(words.imports)) if kind == "function" else (),
     )
 
@@ -317,6 +318,8 @@ def _methods(path: str, node: ast.ClassDef, names: Names, words: Words) -> tuple
         if alone and isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef):
             method = definition(path, inner, names, node)
             words.add(Words((), set(method.reads), set(method.calls), set(method.attributes)))
+            if method.swaps:
+                words.swaps.update(f"={name}" for name in method.swaps)
             found.append(method)
         else:
             own = Words()

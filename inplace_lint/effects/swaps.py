@@ -54,7 +54,8 @@ def meant(
     for target in found:
         root, dot, rest = target.partition(".")
         if root[:1] == "=":
-            names.update([target[1:]] if root[1:] in roots else ())
+            if root[1:] in roots:
+                names.add(target[1:])
             continue
         if known is None:
             known = dict(_imported(imports, roots))
