@@ -250,6 +250,7 @@ METHOD: Trait[tuple[Slice, str], Value] = Trait("method", Owner.WHOLE, Lifetime.
 UNBOUND: Trait[tuple[str, str], bool] = Trait("unbound", Owner.WHOLE, Lifetime.ROOT)
 HAS_RUN: Trait[Slice, bool] = Trait("has run", Owner.WHOLE, Lifetime.ROOT)
 OPERATOR: Trait[str, Operator] = Trait("operator", Owner.WHOLE, Lifetime.ROOT)
+SWAPPED: Trait[str, Value] = Trait("what an attribute of a framework was set to", Owner.WHOLE, Lifetime.ROOT)
 
 # About the frame of a call.
 COMPREHENSION: Trait[RefId, bool] = Trait("comprehension", Owner.OBJECT, Lifetime.CALL)

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct, field
 
 from inplace_lint.core.annotations import written
-from inplace_lint.effects import write_evidence
+from inplace_lint.effects import swaps, write_evidence
 from inplace_lint.effects.local_types import NO_TENSORS, Kinds
 from inplace_lint.effects.locality import is_own
 from inplace_lint.ir import nodes as ir
@@ -36,7 +36,8 @@ class Words(Struct):
     annotations, `super` and `isinstance` name is not kept.
     `runs_made`: a variable that is bound here is called. `initialised` are names of the module that are, or hold,
     functions which fill new parameters: if they are imported, not assigned. `sets` are the attributes of the `instance`
-    that are assigned. `imports` are the statements that import.
+    that are assigned. `swaps` are other attributes that are, as they are spelled. `imports` are the statements that
+    import.
     """
 
     binds: tuple[str, ...] = ()
@@ -56,6 +57,7 @@ class Words(Struct):
     initialised: set[str] = field(default_factory=set)
     sets: set[str] = field(default_factory=set)
     gets: set[str] = field(default_factory=set)
+    swaps: set[str] = field(default_factory=set)
     instance: str = ""
     imports: list[ast.Import | ast.ImportFrom] = field(default_factory=list)
 
@@ -88,8 +90,10 @@ class Words(Struct):
         self.flagged |= other.flagged
         self.filled_members |= other.filled_members
         self.initialised |= other.initialised
+        self.swaps |= other.swaps
 
 
+_NAMES = frozenset({ast.Name, ast.Attribute})
 _NESTED = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef})
 
 
@@ -138,7 +142,7 @@ class _Walk:
                     self.texts.add(node.value)  # type: ignore[attr-defined]
             else:
                 if kind is ast.Call:
-                    self.called.update(write_evidence.run_at_once(node))  # type: ignore[arg-type]
+                    self._call(node)  # type: ignore[arg-type]
                 elif kind in _ANNOTATED:
                     self.called.update(_annotation(node, waiting))
                 if kind in special:
@@ -147,6 +151,13 @@ class _Walk:
                     self.nested.append(node)
                 else:
                     waiting += _children(node)
+
+    def _call(self, node: ast.Call) -> None:
+        self.called.update(write_evidence.run_at_once(node))
+        func = node.func
+        word = func.attr if type(func) is ast.Attribute else func.id if type(func) is ast.Name else ""
+        if word in swaps.SETTERS:
+            self.words.swaps.update(swaps.by_call(node))
 
     def _name(self, node: ast.Name) -> None:
         if isinstance(node.ctx, ast.Load):
@@ -161,6 +172,8 @@ class _Walk:
         self.words.attributes.add(node.attr)
         if isinstance(node.value, ast.Name) and node.value.id == self.words.instance:
             (self.words.sets if type(node.ctx) is ast.Store else self.words.gets).add(node.attr)
+        elif type(node.ctx) is ast.Store and type(node.value) in _NAMES:
+            self.words.swaps.add(write_evidence.spelled(node))
         kept = self.later or node not in self.called
         if kept:
             self.words.kept_attributes.add(node.attr)

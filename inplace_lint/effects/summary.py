@@ -13,11 +13,13 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from inplace_lint.core.span import Slice
+from inplace_lint.effects import swaps
 from inplace_lint.effects.collect import Words, gather, gather_ir
 from inplace_lint.effects.local_types import Kinds, members, receiver
 from inplace_lint.effects.write_evidence import INITIALISERS, spelled
 from inplace_lint.ir import nodes as ir
 
+_NONE = frozenset[str]()
 PROPERTY_PARTS = frozenset({"deleter", "getter", "setter"})
 
 
@@ -32,7 +34,8 @@ class Definition(NamedTuple):
     `makes` if it makes something that writes whenever that is run. `kept` are the names that it does more with than
     call them, `kept_attributes` the attributes; of a class those outside of its methods. `runs_made`: it calls a
     variable that it binds. `sets` are the attributes that a method sets on its instance, of a class those that its body
-    binds, `gets` those that a method reads. `imports` are those inside of a function or method.
+    binds, `gets` those that a method reads. `swaps` are the attributes of frameworks that it sets, by their full names;
+    a dot at the end stands for any. `imports` are those inside of a function or method.
     """
 
     kind: str
@@ -54,6 +57,7 @@ class Definition(NamedTuple):
     runs_made: bool = False
     sets: frozenset[str] = frozenset()
     gets: frozenset[str] = frozenset()
+    swaps: frozenset[str] = frozenset()
     imports: tuple[ir.ImportName | ir.ImportFrom, ...] = ()
 
     @property
@@ -138,6 +142,7 @@ class Names:
         self, tree: ast.Module, imports: Sequence[ir.ImportName | ir.ImportFrom], frameworks: Sequence[str]
     ) -> None:
         kinds = Kinds()
+        self._imports, self._frameworks = imports, frameworks
         self._own: set[str] = set()
         for node in tree.body:
             match node:
@@ -173,6 +178,10 @@ class Names:
     def make(self, words: Words) -> bool:
         """Return whether something in a piece of the module may make something that writes."""
         return words.makes or bool(words.flagged - self._own - self._harmless)
+
+    def swaps(self, words: Words) -> frozenset[str]:
+        """Return the attributes of frameworks that a piece of the module sets."""
+        return swaps.meant(words.swaps, (*self._imports, *_imports(words.imports)), self._frameworks)
 
     def _touches(self, words: Words) -> bool:
         helpers = words.helpers | words.flagged
@@ -256,6 +265,7 @@ def definition(path: str, node: ast.stmt, names: Names, owner: ast.ClassDef | No
         methods=methods,
         writes_shared=names.write_shared(words),
         makes=names.make(words),
+        swaps=names.swaps(words) if words.swaps else _NONE,
         imports=tuple(_imports(words.imports)) if kind == "function" else (),
     )
 
@@ -308,6 +318,8 @@ def _methods(path: str, node: ast.ClassDef, names: Names, words: Words) -> tuple
         if alone and isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef):
             method = definition(path, inner, names, node)
             words.add(Words((), set(method.reads), set(method.calls), set(method.attributes)))
+            if method.swaps:
+                words.swaps.update(f"={name}" for name in method.swaps)
             found.append(method)
         else:
             own = Words()
@@ -356,21 +368,12 @@ def _definitions(body: Sequence[ast.stmt]) -> Iterator[ast.ClassDef | ast.Functi
 
 def _joined(one: Definition, other: Definition) -> Definition:
     slice_ = Slice(one.slice.path, one.slice.first, max(one.slice.last, other.slice.last))
-    return Definition(
-        "statement",
-        "",
-        "",
-        slice_,
-        one.binds + other.binds,
-        one.reads | other.reads,
-        one.calls | other.calls,
-        one.attributes | other.attributes,
-        one.writes or other.writes,
-        writes_shared=one.writes_shared or other.writes_shared,
-        makes=one.makes or other.makes,
-        kept=one.kept | other.kept,
-        kept_attributes=one.kept_attributes | other.kept_attributes,
-    )
+    names = {field: getattr(one, field) | getattr(other, field) for field in _JOINED}
+    flags = {field: getattr(one, field) or getattr(other, field) for field in ("writes", "writes_shared", "makes")}
+    return Definition("statement", "", "", slice_, one.binds + other.binds, **names, **flags)
+
+
+_JOINED = ("reads", "calls", "attributes", "kept", "kept_attributes", "swaps")
 
 
 def _blocks(node: ast.If | ast.Try | ast.With) -> list[ast.stmt]:

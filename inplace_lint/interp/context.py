@@ -26,6 +26,7 @@ from inplace_lint.interp.observed_calls import ObservedCalls
 from inplace_lint.interp.options.coverage import Coverage
 from inplace_lint.ir.described import Read
 from inplace_lint.ir.nodes import Call, ClassDef, Code, Expr, For, FunctionDef, If, ImportFrom, Stmt, Try, While, With
+from inplace_lint.knowledge import swapped
 from inplace_lint.knowledge.facts import Facts, Framework
 from inplace_lint.knowledge.op import Op
 from inplace_lint.workspace import call_graph
@@ -77,7 +78,8 @@ class Context(Struct):
     constructs each class, `orders` and `fields` its method resolution order and the fields of a dataclass,
     `resetting` whether a method of it that no call of its objects runs sets attributes, `freezing` whether code says
     what is trained, `describing` whether functions only read a parameter and return it, `exchanged` the names of
-    methods that classes were given anew, `making` the classes that their metaclasses are making, and `bound` the
+    methods that classes were given anew, `swapped` the attributes of frameworks that the file or one that it imports
+    sets, by their full names, with the items that do, `making` the classes that metaclasses are making, and `bound` the
     variables of modules that the current entry point has read, `passing` the calls in constructors by the variables
     that they are given, `shown` the classes of arguments that uses show. `observed` is how entry points call
     functions. `effects` is what the file may write, once that is known. `ran` is what each entry point did, `wrote` the
@@ -109,6 +111,7 @@ class Context(Struct):
     freezing: dict[int, tuple[object, bool]] = field(default_factory=dict)
     describing: dict[tuple[str, str, str, frozenset[str]], Read | None] = field(default_factory=dict)
     exchanged: set[str] = field(default_factory=set)
+    swapped: dict[str, list[tuple[str, Definition]]] = field(default_factory=dict)
     making: list[ClassValue] = field(default_factory=list)
     observed: ObservedCalls = field(default_factory=ObservedCalls)
     coverage: Coverage = field(default_factory=Coverage)
@@ -127,6 +130,9 @@ class Context(Struct):
     def __post_init__(self) -> None:
         self.project.add(self.main)
         self.coverage.path = self.main.path
+        self.swapped = self.project.swaps(self.main)
+        if self.swapped:
+            self.facts = {name: swapped.without(facts, self.swapped) for name, facts in self.facts.items()}
         for facts in self.facts.values():
             for package in (*facts.framework.packages, *sorted(facts.libraries)):
                 self.roots.setdefault(package, facts)
@@ -226,6 +232,11 @@ class Context(Struct):
         """Return the op forms of a dotted name; empty when nothing is known of it."""
         facts = self.facts_of(name)
         return () if facts is None else facts.forms(facts.canonical(name))
+
+    def canonical(self, name: str) -> str:
+        """Return the public name of what a dotted name means."""
+        facts = self.facts_of(name)
+        return name if facts is None else facts.canonical(name)
 
     def allocates(self, made: Touch | None) -> bool:
         """Check whether what made a tensor is a factory, which gives new memory and no value that was computed."""

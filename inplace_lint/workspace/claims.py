@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 class Question(str, Enum):
     """
     What was asked of the file at a path; of a folder for `RESOLVE`, for `FILLED` and `DEFINING` of all that an
-    import of it runs.
+    import of it runs, for `SWAPS` of what it imports.
 
     `BYTES` stands for all other questions about a file: they need not be asked again where its bytes are the same.
     """
@@ -44,10 +44,11 @@ class Question(str, Enum):
     DOCSTRING = "docstring"
     FILLED = "filled"
     DEFINING = "defining"
+    SWAPS = "swaps"
     HAVING = "having"
 
 
-ALL_RUN = frozenset({Question.FILLED, Question.DEFINING})  # about all files that an import of one runs
+ALL_RUN = frozenset({Question.FILLED, Question.DEFINING, Question.SWAPS})  # about all files that an import of one runs
 # Not about the text of one file, so that its bytes do not answer them.
 COARSE = frozenset({Question.BYTES, Question.RESOLVE, Question.SUBMODULE}) | ALL_RUN
 

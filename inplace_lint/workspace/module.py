@@ -311,8 +311,8 @@ def _ends(callee: str, word: str) -> bool:
 
 
 def _only_sets(item: Definition) -> bool:
-    """Return whether a statement binds and calls nothing, as `REGISTRY["name"] = Class` does not."""
-    return not item.binds and not item.calls
+    """Return whether a statement sets something: it binds and calls nothing, or it calls `setattr`."""
+    return (not item.binds and not item.calls) or "setattr" in item.calls
 
 
 def _bound(node: ImportName | ImportFrom) -> Iterator[tuple[str, str]]:

@@ -15,6 +15,7 @@ from inplace_lint.effects.next_outline import LastOutline
 from inplace_lint.effects.outline_form import outline_in, outline_out
 from inplace_lint.effects.summary import Definition, Outline, outline
 from inplace_lint.ir.nodes import ImportFrom
+from inplace_lint.workspace.answers import of_definitions
 from inplace_lint.workspace.claims import ALL_RUN, COARSE, Asked, Claim, Question, Text, digest
 from inplace_lint.workspace.import_resolver import Lookup
 from inplace_lint.workspace.module import Module, Stopwatch, Tally
@@ -99,6 +100,22 @@ class Project(Struct):
         """Return a file, and those that an import of it runs which may have a class with a method of a name."""
         self.asked.add(main, Question.DEFINING, name)
         return [main, *self.unparsed.defining(main, name)]
+
+    def swaps(self, main: Module) -> dict[str, list[tuple[str, Definition]]]:
+        """Return the attributes of frameworks that a file and those that it imports set, with the items that do."""
+        self.asked.add(main.path, Question.SWAPS)
+        found: dict[str, list[tuple[str, Definition]]] = {}
+        for module in (main, *self._swapping(main.path)):
+            for item in module.outline.items:
+                for name in item.swaps:
+                    found.setdefault(name, []).append((module.path, item))
+        return found
+
+    def _swapping(self, path: str) -> list[Module]:
+        """Return the files that a file imports which may set attributes of frameworks."""
+        with self.asked.apart():
+            read = map(self.module, self.unparsed.swapping(path, self.lookup.frameworks))
+            return [module for module in read if module is not None]
 
     def follow(self, start: Target) -> Followed:
         """Return the definitions and the modules that a name means, through as many files as it takes."""
@@ -246,6 +263,9 @@ class Project(Struct):
                 return self.lookup.answer(claim)
             case Question.BOUND:
                 return digest(repr(self._bound_by_text(path)))
+            case Question.SWAPS:
+                setting = ((one, [item for item in one.outline.items if item.swaps]) for one in self._swapping(path))
+                return digest(repr([of_definitions(items, one.source) for one, items in setting]))
             case Question.FILLED | Question.DEFINING:
                 return self.unparsed.answer(claim)
             case _:

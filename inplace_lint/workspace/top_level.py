@@ -22,6 +22,7 @@ from zlib import crc32
 from msgspec import DecodeError, Struct, msgpack
 
 from inplace_lint.effects.reachability import reachable
+from inplace_lint.effects.swaps import may_set
 from inplace_lint.workspace.claims import Claim, Question, digest
 from inplace_lint.workspace.import_resolver import Lookup
 from inplace_lint.workspace.import_statements import Imports, Statement, statements
@@ -123,13 +124,14 @@ class Header(Struct, array_like=True):
     The imports of a file, and what is known of its text outside of functions and classes; None until it is asked.
 
     `put` is what it may put into registries of other files, see `TopLevels.put_elsewhere`, `methods` are the names of
-    the functions in it that are not at its top level.
+    the functions in it that are not at its top level, `swaps`: it may set attributes of a framework.
     """
 
     statements: tuple[Statement, ...] | None = None
     outside: Outside | None = None
     put: Put | None = None
     methods: frozenset[str] | None = None
+    swaps: bool | None = None
 
 
 class Headers:
@@ -176,6 +178,14 @@ class Headers:
             known.methods = frozenset(_METHOD.findall(_normal(source())))
             self._new[key] = known
         return known.methods
+
+    def swaps(self, key: str, source: Callable[[], str], roots: Iterable[str]) -> bool:
+        """Return whether a file, which is the `source`, may set attributes of a framework."""
+        known = self._of(key)
+        if known.swaps is None:
+            known.swaps = may_set(_normal(source()), roots)
+            self._new[key] = known
+        return known.swaps
 
     def taken(self) -> dict[str, bytes]:
         """Return the headers that were made since they were taken last, as they can be kept."""
@@ -254,6 +264,10 @@ class TopLevels:
         """Return whether a file may have a class with a method of this name."""
         return name in self._headers.methods(self._digest_of(path), lambda: self._read(path))
 
+    def may_swap(self, path: str, roots: Iterable[str]) -> bool:
+        """Return whether a file may set attributes of a framework."""
+        return self._headers.swaps(self._digest_of(path), lambda: self._read(path), roots)
+
     def _text(self, path: str) -> str:
         if path not in self._outside:
             self._outside[path] = without_bodies(self._read(path))
@@ -291,6 +305,11 @@ class Unparsed:
         """Return the other files that an import of a file runs which may have a class with a method of a name."""
         run = self.imports.run_with(path) - {path}
         return sorted(one for one in run if self.top_levels.defines_method(one, name))
+
+    def swapping(self, path: str, roots: Iterable[str]) -> list[str]:
+        """Return the files that a file imports which may set attributes of a framework."""
+        targets = sorted(self.imports.targets(path) - {path})
+        return [one for one in targets if self.top_levels.may_swap(one, roots)]
 
     def answer(self, claim: Claim) -> str:
         """

@@ -22,9 +22,13 @@ def main(framework: str) -> None:
     warnings.simplefilter("ignore")
     builtins.reveal = lambda value: value  # type: ignore[attr-defined]  # the analyzer tells what it knows there
     module = importlib.import_module(framework)
+    parts = (module, module.nn, module.nn.functional, module.Tensor)
+    layers = (part for part in vars(module.nn).values() if isinstance(part, type))
+    before = [(part, dict(vars(part))) for part in (*parts, *layers)]
     for line in sys.stdin:
         path = line.rstrip("\n")
         _reset(framework, module)
+        _restore(before)
         answers.write(json.dumps(_run(path)) + "\n")
 
 
@@ -36,6 +40,17 @@ def _reset(framework: str, module: object) -> None:
     if framework == "torch":
         module.set_grad_enabled(True)  # type: ignore[attr-defined]
         module.set_default_dtype(module.float32)  # type: ignore[attr-defined]
+
+
+def _restore(before: list[tuple[object, dict[str, object]]]) -> None:
+    """Set the attributes of the framework to what they were before a program set them."""
+    for part, names in before:
+        now = vars(part)
+        for name, value in names.items():
+            if now.get(name) is not value:
+                setattr(part, name, value)
+        for name in now.keys() - names.keys() if isinstance(part, type) else ():
+            delattr(part, name)
 
 
 def _run(path: str) -> dict[str, object]:

@@ -115,11 +115,17 @@ def run_on_class(
 ) -> None:
     """Run what the program has run with each new class for its side effects: hooks of its bases, its decorators."""
     hooks = class_hooks(interp, state, cls)
+    node = interp.context.definition(cls) if hooks else None
+    given = tuple(
+        (part.name, taken(state, interp.evaluate(frame, state, part.value)) or NONE)
+        for part in (() if node is None else node.keywords)
+        if part.name not in {None, "metaclass"}
+    )
     for name in sorted(hooks, reverse=True):  # `__new__`, `__init_subclass__`, `__init__`
         named = () if name == _OF_BASES else (Const(cls.name), Tuple(cls.bases), namespace(interp, state, cls))
         interp.context.making.append(cls)
         with interp.fuel.scope(paths=_WAYS):
-            taken(state, interp.call(frame, state, hooks[name], Arguments(named), 0))
+            taken(state, interp.call(frame, state, hooks[name], Arguments(named, given), 0))
         interp.context.making.pop()
     # IMPRECISE: a decorator is assumed to return the class that it is applied to.
     for decorator in reversed(decorators):

@@ -188,6 +188,9 @@ def call_instance(interp: Interpreter, frame: Frame, state: State, ref: Ref, arg
             for after in construct_pending(interp, frame, state, ref, at)
             for result in call_instance(interp, frame, after, ref, arguments, at)
         ]
+    framework = interp.context.is_module(instance.cls) if interp.context.swapped else None
+    if framework is not None and f"{framework.module}.__call__" in interp.context.swapped:
+        return unknown_call(interp, frame, state, ref, arguments, at)
     decorated = modes.decorated(interp, state, ref, arguments)
     if decorated is not None:
         return [(state, decorated)]

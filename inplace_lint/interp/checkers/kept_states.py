@@ -35,16 +35,19 @@ def read_state(state: State, place: Place, ref: Ref) -> None:
 
 
 def load_state(state: State, framework: str, read: Touch, pairs: Sequence[tuple[Value, Ref]]) -> None:
-    """Report a state that is loaded back after the memory that it shares with the module was written."""
+    """Report a state, or what was stored of it, that is loaded back after the memory that both share was written."""
     for value, ref in pairs:
-        read_at = state.trait(traits.STATE_OF, value.id) if isinstance(value, Ref) else None
+        of_state = state.trait(traits.STATE_OF, value.id) if isinstance(value, Ref) else None
+        how = Keeping.BESIDE if of_state is None else Keeping.STATE
+        stored = state.trait(traits.KEPT, value.id) if isinstance(value, Ref) and value != ref else None
+        read_at = of_state or stored
         alias, tensor = state.tensor(value), state.tensor(ref)
         if alias is None or tensor is None or alias.storage != tensor.storage or read_at is None:
             continue
         for write in state.storages[tensor.storage].writes:
             if write.clock > read_at.clock and write.tensor != value:  # a write to the state is one on purpose
                 assumptions = state.assumptions | write.assumptions | write.doubt
-                state.report(Snapshot(framework, Keeping.STATE, write.touch, read_at.place, read, assumptions))
+                state.report(Snapshot(framework, how, write.touch, read_at.place, read, assumptions))
                 return
 
 

@@ -22,12 +22,22 @@ from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.ir import nodes as ir
 
 
-def enter(interp: Interpreter, state: State, context: ir.Expr, value: Value) -> str:
-    """Assume that a context leaves gradients on; return the assumption, empty where none is made."""
-    if not is_unknown(interp, state, value):
-        return ""
+def enter(interp: Interpreter, state: State, context: ir.Expr, value: Value, *, known: bool) -> str:
+    """Assume that a context leaves gradients on, if it is not `known`; return the assumption, empty for none."""
     called = context.func if isinstance(context, ir.Call) else context
+    if _intercepts(interp, state, value):
+        state.assume(f"`{text_of(called) or 'the context'}` leaves operations as they are")
+    if known or not is_unknown(interp, state, value):
+        return ""
     return suppose(state, text_of(called) or "the context")
+
+
+def _intercepts(interp: Interpreter, state: State, value: Value) -> bool:
+    """Check whether the class of a context, which the program defines, decides what operations inside of it do."""
+    instance = state.instance(value)
+    bases = () if instance is None else interp.context.mro(instance.cls)
+    classes = interp.context.default().framework.interceptors
+    return any(isinstance(base, Dotted) and base.name in classes for base in bases)
 
 
 def suppose(state: State, context: str) -> str:

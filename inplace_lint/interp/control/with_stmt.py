@@ -35,7 +35,7 @@ def _run(
     at = item.context.at if isinstance(item.context, ir.Call) else 0
 
     def inside(handled: tuple[ir.Expr, ...], live: State, value: Value, *, known: bool = True) -> Outcomes:
-        assumed = "" if known else unknown_contexts.enter(interp, live, item.context, value)
+        assumed = unknown_contexts.enter(interp, live, item.context, value, known=known)
         states = [live] if item.target is None else interp.assign(frame, live, item.target, value)
         with interp.fuel.listening(bool(handled)):
             left = [outcome for path in states for outcome in _run(interp, frame, path, items[1:], body)]

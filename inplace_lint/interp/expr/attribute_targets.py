@@ -7,11 +7,12 @@ from msgspec.structs import replace
 from inplace_lint.domain import traits
 from inplace_lint.domain.heap import DictObject, Instance, Names, Tensor
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Bound, Builtin, ClassValue, Closure, Const, Ref, Sym, Value
+from inplace_lint.domain.values import Bound, Builtin, ClassValue, Closure, Const, Dotted, Ref, Sym, Value
 from inplace_lint.interp.call import closures, module_containers, module_registry
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import opaque_modules, table
+from inplace_lint.interp.options import swapped
 from inplace_lint.interp.outcome import Raised
 from inplace_lint.interp.pylib import dataclass_fields
 from inplace_lint.interp.transfer import materialise
@@ -40,6 +41,8 @@ def set_(
     elif isinstance(receiver, ClassValue):
         interp.context.exchanged.update({name} & receiver.methods.keys())
         state.bind(interp.class_body(state, receiver), name, value)
+    elif isinstance(receiver, Dotted):
+        swapped.swap(interp, state, receiver.name, name, value)
     return [state]
 
 

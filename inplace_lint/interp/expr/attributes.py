@@ -63,8 +63,8 @@ def get(interp: Interpreter, frame: Frame, state: State, value: Value, name: str
         return _of_object(interp, frame, state, value, name, at)
     match value:
         case Dotted(dotted):
-            tensor_attributes.note_missing(interp, frame, state, f"{dotted}.{name}")
-            return [(state, _library_attribute(interp, dotted, name))]
+            own = tensor_attributes.of_library(interp, frame, state, dotted, name)
+            return [(state, own or _library_attribute(interp, dotted, name))]
         case ModuleValue() if name == "__dict__":
             return [(state, own_names.mapping(value))]
         case ModuleValue(path):

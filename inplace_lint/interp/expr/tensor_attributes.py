@@ -10,6 +10,7 @@ from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Bound, Builtin, ClassValue, Dotted, Ref, Sym, Value
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.options import swapped
 from inplace_lint.interp.outcome import Results
 from inplace_lint.interp.transfer import materialise
 from inplace_lint.interp.transfer.binding import ORIGINAL
@@ -60,7 +61,13 @@ def unknown(interp: Interpreter, frame: Frame, state: State, value: Ref, name: s
     return state.symbols.sym((origins.ATTRIBUTE, value, name))
 
 
-def note_missing(interp: Interpreter, frame: Frame, state: State, name: str) -> None:
+def of_library(interp: Interpreter, frame: Frame, state: State, owner: str, name: str) -> Value | None:
+    """Return what the program set an attribute of a library to; of any other, note that it may be missing."""
+    _note_missing(interp, frame, state, f"{owner}.{name}")
+    return swapped.value(interp, frame, state, owner, name) if interp.context.swapped else None
+
+
+def _note_missing(interp: Interpreter, frame: Frame, state: State, name: str) -> None:
     """Assume that a library has what no fact is of, where the call handles that it has not."""
     if (frame.env.id, "AttributeError") not in interp.fuel.lacks or interp.context.forms(name):
         return

@@ -4,6 +4,7 @@ Options of a command line: what they are where nobody passes them.
     parser.add_argument("--kind", default="mean")
     args = parser.parse_args()        # args.kind may be any text; where one side only can be followed, it is "mean"
     args = parser.parse_args([])      # args.kind is "mean"
+    parser.set_defaults(kind="sum")   # then "sum"
 """
 
 from __future__ import annotations
@@ -73,9 +74,18 @@ def _default(state: State, given: Mapping[str, Value]) -> Const | None:
     return Const(default.value) if isinstance(default, Const) else None
 
 
+def _set_defaults(state: State, parser: SymId, arguments: Arguments, _result: Sym) -> None:
+    given = dict(arguments.keywords)
+    known = () if arguments.unknown else state.trait(traits.OPTIONS, parser) or ()
+    new = ((name, Const(value.value)) for name, value in given.items() if isinstance(value, Const))
+    state.set_trait(traits.OPTIONS, parser, (*(option for option in known if option[0] not in given), *new))
+
+
 def _describe(state: State, parser: SymId, arguments: Arguments, result: Sym) -> None:
     words = arguments.exprs.get(0) or arguments.exprs.get("args")
     none_passed = isinstance(words, ir.Sequence) and not words.items
+    if isinstance(words, ir.Sequence) and words.items:
+        return  # some options are passed
     for name, default in state.trait(traits.OPTIONS, parser) or ():
         if none_passed:
             state.set_trait(traits.UNKNOWN_ATTRIBUTE, (result.id, name), default)
@@ -94,4 +104,5 @@ _METHODS: Mapping[str, Callable[[State, SymId, Arguments, Sym], None]] = {
     "add_argument": _add,
     "parse_args": _describe,
     "parse_known_args": _describe_first,
+    "set_defaults": _set_defaults,
 }
