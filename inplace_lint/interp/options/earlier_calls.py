@@ -33,23 +33,35 @@ _FILLS = frozenset({"add", "append", "appendleft", "extend", "insert"})
 def states(interp: Interpreter, frame: Frame, state: State, method: Closure, receiver: Value) -> list[State]:
     """Return the states that a method is run on: as the constructor left its object, and after calls of its methods."""
     found = late_turns.of_calls(interp, frame, state, method, receiver)
-    later = _after_others(interp, state, method.function, receiver)
+    later = _after_calls(interp, state, method.function, receiver, counts=len(found) == 1)
     return found if later is None else [*found, later]
 
 
-def _after_others(interp: Interpreter, state: State, function: ir.Function, receiver: Value) -> State | None:
-    """Return a state in which what a condition of a method reads was counted or filled by others; None if none was."""
+def _after_calls(
+    interp: Interpreter, state: State, function: ir.Function, receiver: Value, *, counts: bool
+) -> State | None:
+    """
+    Return a state in which what a condition of a method reads was counted or filled; None if nothing was.
+
+    Unless the method itself `counts`, only by others.
+    """
     instance = state.instance(receiver)
     if instance is None or not isinstance(receiver, Ref) or not function.params:
         return None
     asked = _asked(interp, state, instance, function)
     later, changed = state.fork(), False
-    for ref, names in ((receiver, asked), *((instance.attrs.get(name), None) for name in sorted(asked))):
+    held = (item for name in sorted(asked) for item in _items(state, instance.attrs[name]))
+    for ref, names in ((receiver, asked), *((item, None) for item in held)):
         part = later.instance(ref) if isinstance(ref, Ref) else None
         is_plain = part is not None and (part is instance or interp.context.is_module(part.cls) is None)
         if isinstance(ref, Ref) and part is not None and is_plain and isinstance(part.cls, ClassValue):
-            changed = _change(interp, later, ref, part, names, function) or changed
+            changed = _change(interp, later, ref, part, names, None if counts else function) or changed
     return later if changed else None
+
+
+def _items(state: State, value: Value) -> tuple[Value, ...]:
+    inner = state.object(value)
+    return inner.items if isinstance(inner, ListObject) else (value,)
 
 
 def _asked(interp: Interpreter, state: State, instance: Instance, function: ir.Function) -> frozenset[str]:
@@ -78,17 +90,17 @@ def _change(
     ref: Ref,
     instance: Instance,
     names: Collection[str] | None,
-    function: ir.Function,
+    but: ir.Function | None,
 ) -> bool:
-    """Make unknown what other methods of an object count or fill, of all attributes or some; return whether any is."""
+    """Make unknown what methods of an object, `but` one, count or fill, of some attributes or all; return if any is."""
     kinds = {name: value for name, value in instance.attrs.items() if names is None or name in names}
     numbers = {name for name, value in kinds.items() if type(value) is Const and type(value.value) is int}
     lists = {name: value for name, value in kinds.items() if isinstance(state.object(value), ListObject)}
     if not numbers and not lists:
         return False
-    others = [one for one in _methods(interp, state, instance.cls) if one.slice != function.slice]
-    counted = numbers.intersection(name for one in others for name in _counted(one))
-    filled = lists.keys() & {name for one in others for name in _filled(one)}
+    methods = [one for one in _methods(interp, state, instance.cls) if but is None or one.slice != but.slice]
+    counted = numbers.intersection(name for one in methods for name in _counted(one))
+    filled = lists.keys() & {name for one in methods for name in _filled(one)}
     unknown = {name: state.symbols.sym((origins.VALUE, "counted", ref, name), "number") for name in sorted(counted)}
     if unknown:
         state.put(ref, replace(instance, attrs={**instance.attrs, **unknown}))
@@ -117,6 +129,8 @@ def _counted(function: ir.Function) -> Iterator[str]:
                 yield name
             case ir.Assign(targets=targets, value=value):
                 yield from _attributes(targets, owner) & _attributes((value,), owner)
+            case _:
+                pass
 
 
 def _filled(function: ir.Function) -> Iterator[str]:
@@ -127,6 +141,8 @@ def _filled(function: ir.Function) -> Iterator[str]:
             case ir.Call(func=ir.Attr(value=ir.Attr(value=whole, name=name), name=called)):
                 if called in _FILLS and _is_owner(whole, owner):
                     yield name
+            case _:
+                pass
 
 
 def _is_owner(expr: ir.Expr, owner: str) -> bool:
