@@ -37,7 +37,7 @@ from inplace_lint.interp.fuel import (
 )
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.module_scope import module_env
-from inplace_lint.interp.options import construction, late_turns, method_arguments, plainer_arguments, runs
+from inplace_lint.interp.options import construction, earlier_calls, method_arguments, plainer_arguments, runs
 from inplace_lint.interp.options.coverage import Choice
 from inplace_lint.interp.outcome import Flow, Results
 from inplace_lint.workspace import call_graph, trainers
@@ -373,7 +373,7 @@ def _returned(
         skip = 0 if method.wrapper == "static" else 1
         arguments = method_arguments.of_method(interp, state, method, cls, passed=passed)
         bound = None if skip == 0 else cls if method.wrapper == "class" else receiver
-        for ready in late_turns.of_calls(interp, frame, state, method, receiver):
+        for ready in earlier_calls.states(interp, frame, state, method, receiver):
             for after, value in _called_whole(interp, frame, ready, method, arguments, bound):
                 yield after, value, None if method.manages else receiver
 
