@@ -145,6 +145,7 @@ class Step(Struct, frozen=True, eq=False):
     An argument that has a name of `lifts` at its end is what the op `by` makes of the one without that; of a pair, of
     the part with this position. With `on` or `given` these are all its arguments: names of arguments of the template
     method, and keywords with such a name or a constant. The next step takes the result, or the part `item` of it.
+    Of a function that makes what a configuration asks for, `to` is the class for types `when`, `name` its short name.
     """
 
     to: str
@@ -153,6 +154,8 @@ class Step(Struct, frozen=True, eq=False):
     item: int | None = None
     lifts: Mapping[str, int] = field(default_factory=dict)
     by: str = ""
+    when: tuple[str, ...] = ()
+    name: str = ""
 
 
 class Op(Struct, frozen=True):
@@ -309,12 +312,12 @@ _BECOMES = Schema('an item of "becomes"', {"op": ("op", text), "if": _IF}, ("op"
 _STEP = Schema(
     'an item of "calls"',
     {
-        "to": ("to", text),
+        **{key: (key, text) for key in ("to", "by", "name")},
         "on": ("on", each(text)),
         "with": ("given", table(lambda value: value if isinstance(value, bool) else text(value))),
         "item": ("item", number),
         "lifts": ("lifts", table(number)),
-        "by": ("by", text),
+        "when": ("when", each(text)),
     },
     ("to",),
 )

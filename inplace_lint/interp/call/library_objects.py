@@ -5,6 +5,8 @@ Library objects that hold tensors and compute with them, such as probability dis
     logp = dist.log_prob(action)     # one node, with edges to both; backward needs `std`
     action = dist.sample()           # no history
 
+    norm = build_norm_layer(dict(type="BN"), 8)    # a function of a library that makes the layer that is asked for
+
 The fact `NAME.ARGUMENT.CLASS` says what the constructor makes of an argument, and `NAME.of.METHOD` what a method
 computes from the tensors that the object holds.
 """
@@ -13,12 +15,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from inplace_lint.domain.heap import Instance
-from inplace_lint.domain.values import NONE, Dotted, Ref, Value
+from inplace_lint.domain.heap import DictObject, Instance
+from inplace_lint.domain.values import NONE, Const, Dotted, Ref, Tuple, Value
+from inplace_lint.interp.call.unknown_calls import unknown_call
 from inplace_lint.interp.frame import Arguments
 from inplace_lint.interp.intrinsics.call import IntrinsicCall
 from inplace_lint.interp.outcome import Results
+from inplace_lint.knowledge.op import Step
+from inplace_lint.knowledge.words import ArgumentKind
 
+_TRAINED = "requires_grad"  # the item of a configuration that says whether parameters are trained
+_ENDING = "postfix"  # the argument that ends the name of what a configuration asks for
 _DEEPEST = 1  # an independent distribution wraps another one
 
 
@@ -66,7 +73,53 @@ def _kept(act: IntrinsicCall, value: Value, depth: int) -> Iterator[Value]:
             yield from _kept(act, attribute, depth + 1)
 
 
+def _built(act: IntrinsicCall) -> Results:
+    """
+    Return what a configuration asks for: an object of the class that a step names for its `type`, with its items.
+
+    Where the step names it, the name comes first, with the argument `postfix` at its end.
+    """
+    asked = _asked(act)
+    step = None if asked is None else next((one for one in act.form.steps if asked[0] in one.when), None)
+    if asked is None or step is None or act.arguments.unknown:
+        return unknown_call(act.interp, act.frame, act.state, Dotted(act.form.name), act.arguments, act.at)
+    positional, keywords = _handed(act, step)
+    given = Arguments(positional, (*asked[1].items(), *keywords))
+    results = act.interp.call(act.frame, act.state, Dotted(step.to), given, act.at)
+    if not step.name:
+        return results
+    ending = act.value(_ENDING)
+    name = Const(f"{step.name}{ending.value}") if isinstance(ending, Const) else act.unknown()
+    return [(state, Tuple((name, made), exact=True)) for state, made in results]
+
+
+def _asked(act: IntrinsicCall) -> tuple[str, dict[str, Value]] | None:
+    """Return the type that a configuration names, the first argument, and its other items; None if any is unknown."""
+    value = act.positional(0)
+    if value == NONE:
+        return str(None), {}
+    inner = act.state.object(value)
+    if not isinstance(inner, DictObject) or not inner.exact:
+        return None
+    items = {str(key): item for key, item in inner.items.items()}
+    match items.pop("type", NONE), items.pop(_TRAINED, Const(True)):
+        case Const(str(kind)), Const(True):
+            return kind, items
+        case _:
+            return None
+
+
+def _handed(act: IntrinsicCall, step: Step) -> tuple[tuple[Value, ...], list[tuple[str, Value]]]:
+    """Return what a step passes on: the arguments that it names, or those for which the function has no name."""
+    keywords = [(name, act.value(of) if isinstance(of, str) else Const(of)) for name, of in step.given.items()]
+    named = [one.name for one in act.form.args if one.kind is ArgumentKind.PLAIN]
+    keywords += [(name, value) for name, value in act.arguments.keywords if name not in named]
+    rest = act.arguments.positional[len(named) :]
+    return tuple(act.value(name) for name in step.on) or rest, keywords
+
+
 INTRINSICS: dict[str, Callable[[IntrinsicCall], Results]] = {
+    "built": _built,
     "object": _object,
     "of_object": _of_object,
     "of_objects": _of_objects,

@@ -106,7 +106,7 @@ def _try(interp: Interpreter, frame: Frame, state: State, node: ir.Try) -> Outco
         state.assume(f"`{package}` is installed")
     outcomes, inside = _run_body(interp, frame, state, node)
     known = inside and all(outcome.error is not None and outcome.error.cls is not None for outcome in inside)
-    if not known and not missing.nothing(node, frame, inside):
+    if not known and not missing.nothing(node, frame, inside) and not missing.is_skipped(interp, frame, start, node):
         for handler in (one for one in node.handlers if not _lacks_nothing(interp, frame, start, node, one)):
             path = start.fork()
             if not package:

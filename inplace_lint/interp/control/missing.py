@@ -98,6 +98,26 @@ def nothing(node: ir.Try, frame: Frame, ran: Outcomes) -> bool:
     return bool(ran) and all(isinstance(_result(one, frame, name), kinds) for one in ran)
 
 
+def is_skipped(interp: Interpreter, frame: Frame, state: State, node: ir.Try) -> bool:
+    """
+    Check whether the one statement of a `try` is for values of another kind, as what it asks first says.
+
+        try:
+            if hasattr(size, "ndim") and size.ndim == 0: ...     # of a number
+        except Exception: ...
+    """
+    statement = node.body[0]
+    if len(node.body) > 1 or not isinstance(statement, ir.If) or statement.orelse:
+        return False
+    test = statement.test
+    first = test.values[0] if isinstance(test, ir.BoolOp) and test.op == "and" else test
+    match first:
+        case ir.Call(func=ir.Name(id="hasattr" | "isinstance")):
+            return all(value == Const(False) for _, value in interp.evaluate(frame, state.fork(), first))
+        case _:
+            return False
+
+
 def _result(outcome: Outcome, frame: Frame, name: str) -> Value | None:
     """Return what a statement returned, or has bound a name to; None where it has raised."""
     if outcome.flow is Flow.RETURN:

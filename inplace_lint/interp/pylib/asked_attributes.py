@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from inplace_lint.domain.heap import Instance
-from inplace_lint.domain.values import Builtin, ClassValue, Closure, Const, Dotted, Sym, Value
+from inplace_lint.domain.values import Builtin, ClassValue, Closure, Const, Dotted, Sym, Tuple, Value
 from inplace_lint.interp.context import Context
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.options import plainer_arguments
@@ -27,6 +27,8 @@ def of_getattr(request: Request) -> Results:
     if value is None or not isinstance(name, Const):
         return request.unknown()
     default = request.argument(2)
+    if default is not None and isinstance(value, Const | Tuple) and not _python_has(value, str(name.value)):
+        return [(request.state, default)]
     if default is not None and _waits(request, value, name):
         return request.unknown()
     instance = request.state.instance(value)
@@ -68,6 +70,11 @@ def _class_has(request: Request, cls: ClassValue, name: str) -> Results:
     return [(request.state, Const(found))] if found or known else request.unknown()
 
 
+def _python_has(value: Const | Tuple, name: str) -> bool:
+    """Check whether a constant or a tuple has an attribute, as Python's class of it says."""
+    return name in value.fields or hasattr((), name) if isinstance(value, Tuple) else hasattr(value.value, name)
+
+
 def _is_known(context: Context, base: Value) -> bool:
     return base == Builtin("object") or (isinstance(base, Dotted) and context.knows_base(base))
 
@@ -80,6 +87,8 @@ def of_hasattr(request: Request) -> Results:
         return [(request.state, Const(True))]
     if isinstance(value, ClassValue) and isinstance(name, Const):
         return _class_has(request, value, str(name.value))
+    if isinstance(value, Const | Tuple) and isinstance(name, Const):
+        return [(request.state, Const(_python_has(value, str(name.value))))]
     if instance is None or value is None or not isinstance(name, Const) or instance.opaque:
         return request.unknown()
     if _waits(request, value, name):
