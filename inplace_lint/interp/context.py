@@ -81,7 +81,8 @@ class Context(Struct):
     methods that classes were given anew, `swapped` the attributes of frameworks that the file or one that it imports
     sets, by their full names, with the items that do, `making` the classes that metaclasses are making, and `bound` the
     variables of modules that the current entry point has read, `passing` the calls in constructors by the variables
-    that they are given, `shown` the classes of arguments that uses show. `observed` is how entry points call
+    that they are given, `shown` the classes of arguments that uses show, `evaluated_keys` those under which only
+    evaluation stores something. `observed` is how entry points call
     functions. `effects` is what the file may write, once that is known. `ran` is what each entry point did, `wrote` the
     places at which it wrote, and `writing` those of the one that runs; `part` are those to run, None for all, or for
     those that what was `edited` affects. The `observer` is called before each statement.
@@ -118,6 +119,7 @@ class Context(Struct):
     listing: dict[tuple[Slice, str], tuple[Expr, ...]] = field(default_factory=dict)
     passing: dict[Slice, dict[str, list[Call]]] = field(default_factory=dict)
     shown: dict[tuple[Slice, str], Shown] = field(default_factory=dict)
+    evaluated_keys: frozenset[str] | None = None
     effects: FileEffects | None = None
     edited: Edited | None = None
     ran: dict[str, Ran] = field(default_factory=dict)

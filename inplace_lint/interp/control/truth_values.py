@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Bound, Const, Dotted, Ref, Value
+from inplace_lint.domain.values import Bound, Const, Dotted, Ref, Sym, Value
 from inplace_lint.interp.expr import tensor_attributes
 from inplace_lint.interp.expr.attributes import special
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.options import evaluated_keys
 from inplace_lint.interp.outcome import Results
 from inplace_lint.ir import nodes as ir
 
-_ASKED = (Ref, Dotted, Bound)  # what a class or the facts of a framework may decide the truth of
+_ASKED = (Ref, Dotted, Bound, Sym)  # what a class, the facts of a framework or other code may decide the truth of
 
 
 def truth_of(interp: Interpreter, frame: Frame, state: State, value: Value, at: int) -> Results:
@@ -27,6 +28,8 @@ def truth_of(interp: Interpreter, frame: Frame, state: State, value: Value, at: 
             own = special(interp, frame, state, value, name, (), at)
             if own is not None:
                 return own
+    if type(value) is Sym:
+        return [(state, evaluated_keys.settled(interp, state, value))]
     return [(state, tensor_attributes.no_method(interp, state, value))]
 
 

@@ -182,6 +182,9 @@ def behind(interp: Interpreter, state: State, function: Value) -> tuple[Op, Ref]
     match state.symbols.key(function) if isinstance(function, Sym) else None:
         case (origins.ATTRIBUTE, int(number), str(name)) if number in state.symbols.marked:
             owner = SymId(number)
+        case (origins.ATTRIBUTE, int(), str(name)):
+            _drop_by_unknown(interp, state, name)
+            return None
         case _:
             return None
     made = state.trait(traits.GIVEN, owner)
@@ -195,6 +198,20 @@ def behind(interp: Interpreter, state: State, function: Value) -> tuple[Op, Ref]
         opaque_modules.train(state, list(_owned(state, made)))
         state.set_attribute(made, "<assumed>", Const(f"`{opaque_modules.name_of(state, owner)}` is an optimizer"))
     return (form, made) if state.has_trait(traits.ZEROED, owner) else None
+
+
+def _drop_by_unknown(interp: Interpreter, state: State, name: str) -> None:
+    """
+    Drop all gradients where a method of something unknown removes them if that is an optimizer.
+
+        def fit(net, opt, x):
+            opt.zero_grad()     # the gradients of `net`, if it is the optimizer of `net`
+    """
+    default = interp.context.default()
+    forms = default.forms(f"{min(default.framework.optimizers, default='')}.{name}")
+    if forms and forms[0].act == "optimizer_zero":
+        graded = [Ref(id_) for id_, thing in state.heap.items() if isinstance(thing, Tensor) and thing.grad is not None]
+        forget(state, graded)
 
 
 def _owned(state: State, optimizer: Ref) -> Iterator[Ref]:
