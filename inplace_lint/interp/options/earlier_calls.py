@@ -27,8 +27,6 @@ from inplace_lint.interp.options import late_turns
 from inplace_lint.ir import nodes as ir
 from inplace_lint.ir.walk import walk
 
-_FILLS = frozenset({"add", "append", "appendleft", "extend", "insert"})
-
 
 def states(interp: Interpreter, frame: Frame, state: State, method: Closure, receiver: Value) -> list[State]:
     """Return the states that a method is run on: as the constructor left its object, and after calls of its methods."""
@@ -139,7 +137,7 @@ def _filled(function: ir.Function) -> Iterator[str]:
     for part in walk(function.body):
         match part:
             case ir.Call(func=ir.Attr(value=ir.Attr(value=whole, name=name), name=called)):
-                if called in _FILLS and _is_owner(whole, owner):
+                if called in late_turns.FILLS and _is_owner(whole, owner):
                     yield name
             case _:
                 pass

@@ -26,10 +26,12 @@ from inplace_lint.effects.write_evidence import lowered_may_write
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.options import sides
 from inplace_lint.interp.outcome import Items
 from inplace_lint.ir import nodes as ir
 from inplace_lint.ir.walk import walk
 
+FILLS = frozenset({"add", "append", "appendleft", "extend", "insert"})
 _MOST_NUMBERS = 12
 
 
@@ -61,9 +63,10 @@ def may_turn_more(state: State, iterable: Value, items: Items) -> bool:
 def count_on_all(
     interp: Interpreter, frame: Frame, paths: Sequence[State], body: Sequence[ir.Stmt], goes_on: ir.Expr | None = None
 ) -> None:
-    """Let the counters that statements add to count on, on each path, as long as the loop `goes_on`."""
+    """Let the counters and lists that statements add to count on, on each path, as long as the loop `goes_on`."""
     for path in paths:
         _count_on(interp, frame, path, body, goes_on)
+        _fill_on(interp, frame, path, body)
 
 
 def of_calls(interp: Interpreter, frame: Frame, state: State, method: Closure, receiver: Value) -> list[State]:
@@ -125,8 +128,8 @@ def _late_number(
     before = [_sides(interp, frame, state, tests, target, number) for number in known]
     found: list[tuple[int, int]] = []
     for number in [one for one in late if among is None or one in among][:_MOST_NUMBERS]:
-        sides = _sides(interp, frame, state, tests, target, number)
-        others = [side for side, *had in zip(sides, *before, strict=True) if side is not None and {*had} == {not side}]
+        taken = _sides(interp, frame, state, tests, target, number)
+        others = [side for side, *had in zip(taken, *before, strict=True) if side is not None and {*had} == {not side}]
         if others:
             found.append((len(others), number))
     return min(found)[1] if found else None
@@ -153,9 +156,33 @@ def _tests(body: Sequence[ir.Stmt], key: str, *, also_taken: bool = True) -> lis
         if isinstance(part, ir.Subscript) and mentions(part.key, key):
             return []
         if isinstance(part, ir.If) and mentions(part.test, key) and not _calls(part.test):
-            sides = [lowered_may_write(part.body), lowered_may_write(part.orelse)]
-            found.extend([part.test] if (any(sides) if also_taken else sides.count(True) == 1) else ())
+            writes = _writing_sides(part, body)
+            found.extend([part.test] if (any(writes) if also_taken else writes.count(True) == 1) else ())
     return found
+
+
+def _writing_sides(node: ir.If, body: Sequence[ir.Stmt]) -> list[bool]:
+    """Return which sides of a condition in statements may write; where one leaves, the other goes on to the rest."""
+    blocks = ((node.body, node.orelse), (node.orelse, node.body))
+    return [lowered_may_write(one) or (sides.leaves(other) and lowered_may_write(tuple(body))) for one, other in blocks]
+
+
+def _fill_on(interp: Interpreter, frame: Frame, state: State, body: Sequence[ir.Stmt]) -> None:
+    """Make the length of lists unknown that statements fill, where a condition on it keeps them from what writes."""
+    parts = list(walk(tuple(body)))
+    calls = [part.func for part in parts if isinstance(part, ir.Call) and isinstance(part.func, ir.Attr)]
+    lists = {_key(func.value): func.value for func in calls if func.name in FILLS and _key(func.value)}
+    for node in (part for part in parts if isinstance(part, ir.If) and lists):
+        for expr in (whole for key, whole in lists.items() if mentions(node.test, key)):
+            values, tested = (
+                interp.evaluate(frame, state.fork(), expr),
+                interp.condition(frame, state.fork(), node.test),
+            )
+            inner = state.object(values[0][1]) if len(values) == 1 else None
+            side = path_condition.truth(*tested[0]) if len(tested) == 1 else None
+            is_left_out = side is not None and _writing_sides(node, body)[side]
+            if is_left_out and isinstance(inner, ListObject) and isinstance(values[0][1], Ref):
+                state.put(values[0][1], replace(inner, exact=False))
 
 
 def _calls(expr: ir.Expr) -> bool:

@@ -86,10 +86,10 @@ def sides_in(body: Sequence[ir.Stmt], leading: frozenset[str], met: Met, *, goes
 
 def _sides_of_if(node: ir.If, rest: Sequence[ir.Stmt], leading: frozenset[str], met: Met, *, goes_on: bool) -> Sides:
     for side, block, other in ((True, node.body, node.orelse), (False, node.orelse, node.body)):
-        left = _leaves(other)
+        left = leaves(other)
         writes = _leads(block, leading) or (left and goes_on)
         taken = (*block, *rest) if left else block
-        changes = (goes_on and not _leaves(block)) or _reads(block, met.lists)
+        changes = (goes_on and not leaves(block)) or _reads(block, met.lists)
         gives = changes and not met.written.isdisjoint(set_variables(block))
         uses = ((lowered_may_write(block), Use.WRITE), (writes or gives, Use.LEAD), (changes, Use.CHANGE))
         use = next((use for holds, use in uses if holds), None) or _made_in(taken)
@@ -116,7 +116,7 @@ def _reads(body: Sequence[ir.Stmt | ir.Expr], names: frozenset[str]) -> bool:
     return bool(names) and any(isinstance(part, ir.Name) and part.id in names for part in walk(body))
 
 
-def _leaves(body: Sequence[ir.Stmt]) -> bool:
+def leaves(body: Sequence[ir.Stmt]) -> bool:
     """Return whether control does not go from a block to what comes after it."""
     return bool(body) and (
         isinstance(body[-1], ir.Return | ir.Raise) or (isinstance(body[-1], ir.Jump) and body[-1].kind != "pass")
