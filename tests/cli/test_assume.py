@@ -1508,7 +1508,7 @@ def test_what_a_step_of_training_returns_tells_how_it_went(lint, folder, step, t
     assert ("policy.py:13:17: warning[IPL101]" in lint("--output-format=concise", ".").out) is told
 
 
-BOUND = """\
+BOUND_OF_A_WEIGHT = """\
 import torch
 from torch import nn
 
@@ -1519,7 +1519,7 @@ class Bound(nn.Module):
         least = norm.clamp(max=1)
         return weight * (least / norm.add_(1e-5))
 """
-LAYER = """\
+BOUNDED_LAYER = """\
 from torch import nn
 from torch.nn.utils.parametrize import register_parametrization
 
@@ -1536,12 +1536,12 @@ class Bounded({base}):
 @pytest.mark.parametrize(("base", "told"), [("nn.Linear", True), ("object", False)])
 def test_a_class_that_derives_from_a_layer_is_a_module_that_uses_another(lint, folder, base, told):
     (folder / "pyproject.toml").write_text("")
-    (folder / "bound.py").write_text(BOUND)
-    (folder / "layer.py").write_text(LAYER.format(base=base))
+    (folder / "bound.py").write_text(BOUND_OF_A_WEIGHT)
+    (folder / "layer.py").write_text(BOUNDED_LAYER.format(base=base))
     assert ("warning" in lint("bound.py")[1]) is told
 
 
-FILTER = """\
+FILTER_WITH_METHODS = """\
 import torch
 from torch import nn
 
@@ -1562,7 +1562,7 @@ class Filter(nn.Module):
         first = signal[..., 0] * taps[..., 0]
         return first + signal[..., 1].mul_(taps[..., 1])
 """
-FILTERED = """\
+FILTER_IN_A_NET = """\
 from torch import nn
 
 from filters import Filter
@@ -1582,6 +1582,6 @@ class Net(nn.Module):
 @pytest.mark.parametrize(("name", "told"), [("forward", True), ("chosen", False)])
 def test_a_method_that_is_set_as_the_call_of_a_module_is_trained(lint, folder, name, told):
     (folder / "pyproject.toml").write_text("")
-    (folder / "filters.py").write_text(FILTER.format(name=name))
-    (folder / "net.py").write_text(FILTERED)
+    (folder / "filters.py").write_text(FILTER_WITH_METHODS.format(name=name))
+    (folder / "net.py").write_text(FILTER_IN_A_NET)
     assert ("IPL101" in lint("filters.py")[1]) is told
