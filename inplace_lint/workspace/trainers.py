@@ -30,7 +30,7 @@ from inplace_lint.workspace.training.fields import ROWS, data_sets
 from inplace_lint.workspace.training.functions import Function, functions_in
 from inplace_lint.workspace.training.given import Parameters
 from inplace_lint.workspace.training.leads import Lead, Leads, Part
-from inplace_lint.workspace.training.names import is_layer, layers_with_parameters, trained_layers
+from inplace_lint.workspace.training.names import is_layer, layers, layers_with_parameters, trained_layers
 from inplace_lint.workspace.training.recorded import Recorded
 
 Target = tuple[str, str]  # the path of a file, and a name that it binds at its top level
@@ -195,7 +195,7 @@ class Trainers:
                     continue
                 if (user_path, item.name) == start or is_data_set(item):
                     continue
-                if asks(user) or (is_module(item) and (is_class or user.name != "__init__")):
+                if asks(user) or (is_called(item) and (is_class or user.name != "__init__")):
                     return True
                 more = {(user_path, bound) for bound in ((item.name,) if item.name else item.binds)} - seen
                 makers |= more if is_class and self._parameters.is_maker(user_path, item.name, name) else set()
@@ -315,6 +315,11 @@ def is_module(item: Definition) -> bool:
     """Check whether a class defines what a call of a module runs, and is no custom function."""
     members = {method.name for method in item.methods}
     return "backward" not in members and any(framework(name).calls in members for name in frameworks())
+
+
+def is_called(item: Definition) -> bool:
+    """Check whether a class is one of modules, or derives from a framework's layer and inherits the call of that."""
+    return is_module(item) or not layers().isdisjoint(base.rpartition(".")[2] for base in item.bases)
 
 
 def _words(item: Definition) -> frozenset[str]:

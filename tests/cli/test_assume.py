@@ -1506,3 +1506,82 @@ def test_what_a_step_of_training_returns_tells_how_it_went(lint, folder, step, t
     (folder / "pyproject.toml").write_text("")
     (folder / "policy.py").write_text(LEARN.format(step=step))
     assert ("policy.py:13:17: warning[IPL101]" in lint("--output-format=concise", ".").out) is told
+
+
+BOUND_OF_A_WEIGHT = """\
+import torch
+from torch import nn
+
+
+class Bound(nn.Module):
+    def forward(self, weight):
+        norm = weight.norm(dim=0)
+        least = norm.clamp(max=1)
+        return weight * (least / norm.add_(1e-5))
+"""
+BOUNDED_LAYER = """\
+from torch import nn
+from torch.nn.utils.parametrize import register_parametrization
+
+from bound import Bound
+
+
+class Bounded({base}):
+    def __init__(self, *sizes):
+        super().__init__(*sizes)
+        register_parametrization(self, "weight", Bound())
+"""
+
+
+@pytest.mark.parametrize(("base", "told"), [("nn.Linear", True), ("object", False)])
+def test_a_class_that_derives_from_a_layer_is_a_module_that_uses_another(lint, folder, base, told):
+    (folder / "pyproject.toml").write_text("")
+    (folder / "bound.py").write_text(BOUND_OF_A_WEIGHT)
+    (folder / "layer.py").write_text(BOUNDED_LAYER.format(base=base))
+    assert ("warning" in lint("bound.py")[1]) is told
+
+
+FILTER_WITH_METHODS = """\
+import torch
+from torch import nn
+
+
+class Filter(nn.Module):
+    def __init__(self, method):
+        super().__init__()
+        self.choose(method)
+
+    def choose(self, method):
+        table = {{"looped": self.looped, "plain": self.plain}}
+        self.{name} = table[method]
+
+    def plain(self, signal, taps):
+        return signal * taps
+
+    def looped(self, signal, taps):
+        first = signal[..., 0] * taps[..., 0]
+        return first + signal[..., 1].mul_(taps[..., 1])
+"""
+FILTER_IN_A_NET = """\
+from torch import nn
+
+from filters import Filter
+
+
+class Net(nn.Module):
+    def __init__(self, method):
+        super().__init__()
+        self.taps = nn.Linear(8, 2)
+        self.filter = Filter(method)
+
+    def forward(self, signal, features):
+        return self.filter(signal, self.taps(features))
+"""
+
+
+@pytest.mark.parametrize(("name", "told"), [("forward", True), ("chosen", False)])
+def test_a_method_that_is_set_as_the_call_of_a_module_is_trained(lint, folder, name, told):
+    (folder / "pyproject.toml").write_text("")
+    (folder / "filters.py").write_text(FILTER_WITH_METHODS.format(name=name))
+    (folder / "net.py").write_text(FILTER_IN_A_NET)
+    assert ("IPL101" in lint("filters.py")[1]) is told

@@ -220,9 +220,10 @@ def _call(interp: Interpreter, frame: Frame, state: State, ref: Ref, arguments: 
         return interp.call(frame, state, Bound(ref, own), arguments, at)
     framework = interp.context.is_module(instance.cls)
     method = interp.lookup(state, instance.cls, framework.calls) if framework is not None else None
-    if isinstance(method, Closure):
-        override = _override(interp, ref, instance)
-        return interp.call(frame, state, override or Bound(ref, method), arguments, at)
+    override = _override(interp, ref, instance) if framework is not None else None
+    called = override or (Bound(ref, method) if isinstance(method, Closure) else None)
+    if called is not None:
+        return interp.call(frame, state, called, arguments, at)
     if instance.children is not None:
         return run_in_order(interp, frame, state, instance, arguments, at)
     base = library_base(interp, instance.cls)

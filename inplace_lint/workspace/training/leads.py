@@ -26,7 +26,7 @@ from msgspec import Struct
 
 from inplace_lint.core.remembered import remembered
 from inplace_lint.knowledge.facts import framework, frameworks
-from inplace_lint.workspace.evaluation import Evaluation, Trees
+from inplace_lint.workspace.evaluation import Evaluation, Trees, trained
 from inplace_lint.workspace.import_graph import Graph
 from inplace_lint.workspace.training.functions import functions_in
 from inplace_lint.workspace.training.names import cuts_history
@@ -159,7 +159,16 @@ class Leads(Struct, dict=True):
             return False if use.called else self.trains(path, use.around)
         if use.user.startswith("__"):
             return self.trains(path, use.around)
+        if use.own and not use.called and self._sets_call(path, f"{use.around}.{use.user}"):
+            return self.trains(path, use.around)
         return Part(path, use.around if use.member else "", use.user)
+
+    @remembered
+    def _sets_call(self, path: str, qualname: str) -> bool:
+        """Check whether a method says what a call of its object runs: `self.forward = {"loop": self.looped}[kind]`."""
+        known = (node for name, node in functions_in(self.trees.of(path) or ast.Module([], [])) if name == qualname)
+        stored = (one for node in known for one in ast.walk(node) if isinstance(one, ast.Attribute))
+        return any(one.attr in trained() and isinstance(one.ctx, ast.Store) for one in stored)
 
     def _may_be_trained(self, path: str, use: Use) -> bool:
         """
