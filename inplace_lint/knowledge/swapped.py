@@ -23,13 +23,11 @@ def without(facts: Facts, swapped: Collection[str]) -> Facts:
 def _gone(facts: Facts, swapped: Collection[str]) -> Iterator[str]:
     functions = {_plain(name): name for name in swapped if not _is_member(name)}
     members = tuple(filter(_is_member, swapped))
-    calls = (".__call__", f".{facts.framework.calls}")
-    called = {name.rpartition(".")[0] for name in members if name.endswith(calls)}
     for name in facts.rows:
         if _is_member(name):
             if any(name == one or (one.endswith(".") and name.startswith(one)) for one in members):
                 yield name
-        elif name in called or functions.get(_plain(name), name) != name:
+        elif functions.get(_plain(name), name) != name:
             yield name
 
 

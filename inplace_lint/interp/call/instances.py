@@ -188,8 +188,7 @@ def call_instance(interp: Interpreter, frame: Frame, state: State, ref: Ref, arg
             for after in construct_pending(interp, frame, state, ref, at)
             for result in call_instance(interp, frame, after, ref, arguments, at)
         ]
-    framework = interp.context.is_module(instance.cls) if interp.context.swapped else None
-    if framework is not None and f"{framework.module}.__call__" in interp.context.swapped:
+    if interp.context.swapped and _is_rerouted(interp, instance.cls):
         return unknown_call(interp, frame, state, ref, arguments, at)
     decorated = modes.decorated(interp, state, ref, arguments)
     if decorated is not None:
@@ -197,6 +196,18 @@ def call_instance(interp: Interpreter, frame: Frame, state: State, ref: Ref, arg
     if hooks.has_forward(state, ref):
         return hooks.around(interp, frame, state, ref, arguments, at, _recorded)
     return _recorded(interp, frame, state, ref, arguments, at)
+
+
+def _is_rerouted(interp: Interpreter, cls: Value) -> bool:
+    """Check whether the program sets the method that runs a module, or that calls any, in a class of the framework."""
+    framework = interp.context.is_module(cls)
+    calls = "" if framework is None else framework.calls
+    bases = [] if framework is None else interp.context.mro(cls)
+    own = any(isinstance(base, ClassValue) and calls in base.methods for base in bases)
+    names = ("__call__",) if own else ("__call__", calls)
+    known = [interp.context.canonical(base.name) for base in bases if isinstance(base, Dotted)]
+    classes = known if framework is None else [*known, framework.module]
+    return any(f"{name}.{method}" in interp.context.swapped for name in classes for method in names)
 
 
 def _recorded(interp: Interpreter, frame: Frame, state: State, ref: Ref, arguments: Arguments, at: int) -> Results:

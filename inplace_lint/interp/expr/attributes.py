@@ -34,7 +34,7 @@ from inplace_lint.domain.values import (
     Tuple,
     Value,
 )
-from inplace_lint.interp.call import closures, enums, module_containers, module_registry
+from inplace_lint.interp.call import closures, decorators, enums, module_containers, module_registry
 from inplace_lint.interp.call.library_bases import is_method, library_method, takes_class
 from inplace_lint.interp.control import exceptional_flow, path_condition
 from inplace_lint.interp.expr import environment, own_names, private_names, tensor_attributes
@@ -358,8 +358,8 @@ def _bound(interp: Interpreter, frame: Frame, state: State, value: Value, found:
 
 
 def _of_class(interp: Interpreter, frame: Frame, state: State, cls: ClassValue, name: str, at: int) -> Results:
-    if name == "__name__":
-        return [(state, Const(cls.name))]
+    if name in {"__name__", "__dict__"}:
+        return [(state, Const(cls.name) if name == "__name__" else decorators.namespace(interp, state, cls))]
     if name == "__subclasses__":
         return [(state, Partial(Builtin(f"type.{name}"), (cls,), ()))]
     found = lookup(interp, state, cls, name)
