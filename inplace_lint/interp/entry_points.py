@@ -172,9 +172,9 @@ def _run_function(interp: Interpreter, item: Definition, order: schedule.Schedul
             state.modes = replace(state.modes, grad=False)
         elif gradients.only_sets_up(interp, item.name):
             plainer_arguments.without_history(interp, state, arguments)
-        results: list[tuple[State, Value]] = []
-        for after, value in _called_whole(interp, frame, state, function, arguments):
-            results.extend(prepared.built(interp, frame, after, value, order.run_alone))
+        ready = earlier_calls.in_module(interp, state, item, function.function)
+        called = [one for state in ready for one in _called_whole(interp, frame, state, function, arguments)]
+        results = [end for one in called for end in prepared.built(interp, frame, *one, order.run_alone)]
     found = _finish(interp, results, item.name, calls=True)
     return of_loss(found, interp.context.path) if found and losses.are_numbers(interp, results) else found
 
