@@ -39,23 +39,25 @@ def states(interp: Interpreter, frame: Frame, state: State, method: Closure, rec
     return found if later is None else [*found, later]
 
 
-def in_module(interp: Interpreter, state: State, item: Definition, function: ir.Function) -> list[State]:
+def in_module(interp: Interpreter, state: State, item: Definition, value: Value) -> list[State]:
     """
     Return the states that a function is run on: as the module left its variables, and after calls that fill these.
 
     One that a statement has run, and that training code `is_kept_out` of, is run on the latter alone.
     """
+    if not isinstance(value, Closure):
+        return []
     later, changed, filled = state.fork(), False, _filled_variables(interp, item)
-    asked = {part.id for part in walk(_tests(function)) if isinstance(part, ir.Name)}
+    asked = {part.id for part in walk(_tests(value.function)) if isinstance(part, ir.Name)}
     bound = (name for one in interp.context.outline.items if one.kind == "statement" for name in one.binds)
     for name in sorted(asked.intersection(bound)):
-        value = environment.module_variable(interp, later, interp.context.path, name)
-        inner, part = later.object(value), later.instance(value)
-        if isinstance(value, Ref) and isinstance(inner, ListObject) and inner.exact and name in filled:
-            later.put(value, replace(inner, exact=False))
+        held = environment.module_variable(interp, later, interp.context.path, name)
+        inner, part = later.object(held), later.instance(held)
+        if isinstance(held, Ref) and isinstance(inner, ListObject) and inner.exact and name in filled:
+            later.put(held, replace(inner, exact=False))
             changed = True
-        elif isinstance(value, Ref) and part is not None and _is_plain(interp, part):
-            changed = _change(interp, later, value, part, None, None) or changed
+        elif isinstance(held, Ref) and part is not None and _is_plain(interp, part):
+            changed = _change(interp, later, held, part, None, None) or changed
     ran = schedule.key(item) in interp.fuel.returned and is_kept_out(interp, item)
     return [*([] if ran else [state]), *([later] if changed else [])]
 
