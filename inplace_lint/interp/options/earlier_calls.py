@@ -27,6 +27,7 @@ from inplace_lint.interp.expr import environment
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.options import late_turns
+from inplace_lint.interp.options.coverage import Choice
 from inplace_lint.ir import nodes as ir
 from inplace_lint.ir.walk import walk
 from inplace_lint.workspace import trainers
@@ -58,7 +59,8 @@ def in_module(interp: Interpreter, state: State, item: Definition, value: Value)
             changed = True
         elif isinstance(held, Ref) and part is not None and _is_plain(interp, part):
             changed = _change(interp, later, held, part, None, None) or changed
-    ran = schedule.key(item) in interp.fuel.returned and is_kept_out(interp, item)
+    is_first = interp.context.coverage.choice == Choice()
+    ran = is_first and schedule.key(item) in interp.fuel.returned and is_kept_out(interp, item)
     return [*([] if ran else [state]), *([later] if changed else [])]
 
 
