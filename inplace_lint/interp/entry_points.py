@@ -163,7 +163,8 @@ def _run(interp: Interpreter, item: Definition, order: schedule.Schedule) -> lis
 def _run_function(interp: Interpreter, item: Definition, order: schedule.Schedule) -> list[Found]:
     state, frame = _start(interp, item)
     function = environment.module_variable(interp, state, interp.context.path, item.name)
-    if not isinstance(function, Closure):
+    ready = earlier_calls.in_module(interp, state, item, function)
+    if not isinstance(function, Closure) or not ready:
         return []
     with interp.fuel.scope(lazy=not schedule.writes(item)):
         defaults = interp.context.defaults_of(function)
@@ -172,9 +173,8 @@ def _run_function(interp: Interpreter, item: Definition, order: schedule.Schedul
             state.modes = replace(state.modes, grad=False)
         elif gradients.only_sets_up(interp, item.name):
             plainer_arguments.without_history(interp, state, arguments)
-        results: list[tuple[State, Value]] = []
-        for after, value in _called_whole(interp, frame, state, function, arguments):
-            results.extend(prepared.built(interp, frame, after, value, order.run_alone))
+        called = [one for state in ready for one in _called_whole(interp, frame, state, function, arguments)]
+        results = [end for one in called for end in prepared.built(interp, frame, *one, order.run_alone)]
     found = _finish(interp, results, item.name, calls=True)
     return of_loss(found, interp.context.path) if found and losses.are_numbers(interp, results) else found
 

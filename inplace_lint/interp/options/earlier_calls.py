@@ -21,11 +21,16 @@ from inplace_lint.domain import origins
 from inplace_lint.domain.heap import Instance, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import ClassValue, Closure, Const, Ref, Value
+from inplace_lint.effects import schedule
+from inplace_lint.effects.summary import Definition
+from inplace_lint.interp.expr import environment
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.options import late_turns
+from inplace_lint.interp.options.coverage import Choice
 from inplace_lint.ir import nodes as ir
 from inplace_lint.ir.walk import walk
+from inplace_lint.workspace import trainers
 
 
 def states(interp: Interpreter, frame: Frame, state: State, method: Closure, receiver: Value) -> list[State]:
@@ -33,6 +38,43 @@ def states(interp: Interpreter, frame: Frame, state: State, method: Closure, rec
     found = late_turns.of_calls(interp, frame, state, method, receiver)
     later = _after_calls(interp, state, method.function, receiver, counts=len(found) == 1)
     return found if later is None else [*found, later]
+
+
+def in_module(interp: Interpreter, state: State, item: Definition, value: Value) -> list[State]:
+    """
+    Return the states that a function is run on: as the module left its variables, and after calls that fill these.
+
+    One that a statement has run, and that training code `is_kept_out` of, is run on the latter alone.
+    """
+    if not isinstance(value, Closure):
+        return []
+    later, changed, filled = state.fork(), False, _filled_variables(interp, item)
+    asked = {part.id for part in walk(_tests(value.function)) if isinstance(part, ir.Name)}
+    bound = (name for one in interp.context.outline.items if one.kind == "statement" for name in one.binds)
+    for name in sorted(asked.intersection(bound)):
+        held = environment.module_variable(interp, later, interp.context.path, name)
+        inner, part = later.object(held), later.instance(held)
+        if isinstance(held, Ref) and isinstance(inner, ListObject) and inner.exact and name in filled:
+            later.put(held, replace(inner, exact=False))
+            changed = True
+        elif isinstance(held, Ref) and part is not None and _is_plain(interp, part):
+            changed = _change(interp, later, held, part, None, None) or changed
+    is_first = interp.context.coverage.choice == Choice()
+    ran = is_first and schedule.key(item) in interp.fuel.returned and is_kept_out(interp, item)
+    return [*([] if ran else [state]), *([later] if changed else [])]
+
+
+def is_kept_out(interp: Interpreter, item: Definition) -> bool:
+    """Return whether a function asks for a gradient, and reads variables that other code of its module fills."""
+    return item.kind == "function" and trainers.asks(item) and bool(_filled_variables(interp, item))
+
+
+def _filled_variables(interp: Interpreter, item: Definition) -> frozenset[str]:
+    """Return the variables of a module that a function reads, and other code calls methods of that it does not."""
+    items = interp.context.outline.items
+    bound = item.reads.intersection(name for one in items if one.kind == "statement" for name in one.binds)
+    called = (call.partition(".") for one in items if one is not item for call in one.calls - item.calls)
+    return frozenset(name for name, _, method in called if name in bound and method)
 
 
 def _after_calls(
@@ -51,10 +93,18 @@ def _after_calls(
     held = (item for name in sorted(asked) for item in _items(state, instance.attrs[name]))
     for ref, names in ((receiver, asked), *((item, None) for item in held)):
         part = later.instance(ref) if isinstance(ref, Ref) else None
-        is_plain = part is not None and (part is instance or interp.context.is_module(part.cls) is None)
-        if isinstance(ref, Ref) and part is not None and is_plain and isinstance(part.cls, ClassValue):
+        if isinstance(ref, Ref) and part is not None and (part is instance or _is_plain(interp, part)):
             changed = _change(interp, later, ref, part, names, None if counts else function) or changed
     return later if changed else None
+
+
+def _is_plain(interp: Interpreter, part: Instance) -> bool:
+    return isinstance(part.cls, ClassValue) and interp.context.is_module(part.cls) is None
+
+
+def _tests(function: ir.Function) -> tuple[ir.Expr, ...]:
+    parts = (part for part in walk(function.body) if isinstance(part, ir.If | ir.IfExp | ir.While | ir.Assert))
+    return tuple(part.test for part in parts)
 
 
 def _items(state: State, value: Value) -> tuple[Value, ...]:
@@ -64,10 +114,9 @@ def _items(state: State, value: Value) -> tuple[Value, ...]:
 
 def _asked(interp: Interpreter, state: State, instance: Instance, function: ir.Function) -> frozenset[str]:
     """Return the attributes that conditions of a method read, also by a method that they call, and by variables."""
-    owner = function.params[0].name
-    tests = [part.test for part in walk(function.body) if isinstance(part, ir.If | ir.IfExp | ir.While | ir.Assert)]
-    read = {part.id for part in walk(tuple(tests)) if isinstance(part, ir.Name)}
-    sets = (part for part in walk(function.body) if isinstance(part, ir.Assign))
+    owner, tests = function.params[0].name, _tests(function)
+    read = {part.id for part in walk(tests) if isinstance(part, ir.Name)} - {owner}
+    sets = (part for part in walk(function.body) if isinstance(part, ir.Assign)) if read else ()
     values = [one.value for one in sets if any(isinstance(to, ir.Name) and to.id in read for to in one.targets)]
     found = _attributes((*tests, *values), owner)
     for name in found - instance.attrs.keys():

@@ -23,7 +23,7 @@ from inplace_lint.interp.context import Context
 from inplace_lint.interp.found import Found, named
 from inplace_lint.interp.fuel import CALLS_IN_CHOICES, CALLS_IN_SIDES, CHEAP_CHOICES, CHOICES, CHOICES_OF_LARGE
 from inplace_lint.interp.interpreter import Interpreter
-from inplace_lint.interp.options import construction, given_modules, search, solver
+from inplace_lint.interp.options import construction, earlier_calls, given_modules, search, solver
 from inplace_lint.interp.options.coverage import Choice
 from inplace_lint.knowledge.words import PARAMETERS
 from inplace_lint.workspace import call_graph
@@ -53,7 +53,7 @@ def is_pending(interp: Interpreter, item: Definition) -> bool:
     is_left = schedule.pending(bases, item, ran, call)
     is_left = is_left or any(True for _ in schedule.callers_of_inherited(bases(), item, ran))
     is_left = is_left or schedule.makes_uncalled(context.file_effects(), item, ran, call)
-    return is_left or construction.leaves_rates(interp, item)
+    return is_left or construction.leaves_rates(interp, item) or earlier_calls.is_kept_out(interp, item)
 
 
 def all_further(
