@@ -34,12 +34,12 @@ from inplace_lint.interp.expr import environment
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.module_scope import module_env
-from inplace_lint.interp.options import argument_classes, patched, promises
+from inplace_lint.interp.options import argument_classes, patched
 from inplace_lint.interp.options.coverage import Option
 from inplace_lint.interp.options.plainer_arguments import option
 from inplace_lint.interp.outcome import taken
 from inplace_lint.interp.pylib import dataclass_fields
-from inplace_lint.ir import abstract
+from inplace_lint.ir import abstract, promises
 from inplace_lint.ir import nodes as ir
 
 _INIT = "__init__"

@@ -18,9 +18,9 @@ from inplace_lint.interp.frame import Arguments, Frame, Variable
 from inplace_lint.interp.fuel import COUNTED_RECURSION, DEPTH, RECURSION
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.module_scope import module_env
-from inplace_lint.interp.options import promises
 from inplace_lint.interp.outcome import taken
 from inplace_lint.ir import nodes as ir
+from inplace_lint.ir import promises
 from inplace_lint.ir.walk import walk
 
 _VAGUE = frozenset({"", "input"})

@@ -17,9 +17,9 @@ from inplace_lint.interp.context import Declared
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import operators
-from inplace_lint.interp.options.promises import kind_of
 from inplace_lint.interp.outcome import Results
 from inplace_lint.ir import nodes as ir
+from inplace_lint.ir.promises import kind_of
 from inplace_lint.knowledge.op import Op, ReturnFact, WriteFact
 from inplace_lint.knowledge.words import Result
 from inplace_lint.workspace.import_resolver import STUB

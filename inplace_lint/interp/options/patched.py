@@ -12,8 +12,8 @@ Of which class a function becomes a method that the program sets on a class or o
 from __future__ import annotations
 
 from inplace_lint.interp.interpreter import Interpreter
-from inplace_lint.interp.options import promises
 from inplace_lint.ir import nodes as ir
+from inplace_lint.ir import promises
 from inplace_lint.ir.walk import walk
 
 _BINDING = frozenset({"MethodType", "partial"})
