@@ -54,35 +54,36 @@ class Framework(Struct, frozen=True):
     `checkpoint_stops`: a checkpoint without reentrant backward runs its function again up to what it saved last.
     `counts_steps`: an optimizer's step counts as a write, `counts_loads`: so does loading a state. `distributions` are
     the names that it is installed by, `releases` its minor versions, the newest last. `errors` are the classes of
-    errors that its checks raise, `tracers` the back ends of its compiler that run calls unchanged, `interceptors`
-    contexts in which the program decides what operations do. `setters` are calls that set what they write to values of
-    their argument, besides those that cut the history, `zeroes` those that set it to zero; `blank` those that give
-    memory without values, `zeroed` memory that is zero. `recording` are functions that say whether gradients are
-    recorded, `inferring` whether inference mode is on, `enabling` what may turn gradients on. `repeats` make a tensor
-    of copies that follow each other. `settles` are writes that change nothing where they are repeated with the same
-    arguments, `masks` those of which that holds where a factor is 0 or 1. `keeps_parameters`: a parameter cannot be set
-    to a tensor. `copies_gaps`: a write in place reads an operand on the same memory as it is, unless that has gaps;
-    then a copy is made first. `synonyms` are other names of arguments, with those of the facts; `factors` the numbers
-    that a call may also have before the tensors, in this order. `fields` are the names under which results of several
-    parts hold these, with their positions. `datasets` are the classes whose `__getitem__` is asked for a position,
-    `loaders` those that join items of these to batches, with the op that does, `losses` those that compare a prediction
-    with a target, `optimizers` those that write parameters, `trained` those of modules that are trained as a whole:
-    what their methods `fed` are called on comes from a data loader, and those `evaluated` record no gradients. `names`
-    are those of a program's own variables and functions that mean something, each with the reason: `*_` stands for all
-    that end in an underscore. `infers` are likewise names of functions that are called when nothing is trained any
-    more. `arrays` are libraries that know nothing of the framework: what they return is no tensor, and carries no
-    gradient. `axes` are their functions that return an array with axes, each with what has to be passed for that.
-    `neutral` are libraries whose decorators and contexts run the code unchanged and leave gradients as they are,
-    `testing` the modules that only tests import. `indices` are arguments of ops that take whole numbers or flags,
-    `bitwise` are ops all of whose operands are such, `equality` those that compare for equality, `moves` those that
-    move a tensor to a device, with what says where another tensor is, `labels` those that compare what is trained with
-    what an argument says that it should be, `excludes` those that give elements which are far below the others no
-    weight and no gradient. `alike` are arguments of ops that are all tensors or all numbers. `operators` maps the
-    namespace in which operators that a program registers are called to the class that has the methods of such an
-    operator, `registers` is the macro with which C++ sources register some. `parameters` are the attributes of a module
-    whose class is not known that are taken for parameters, each with the reason. `parts` is the attribute that maps
-    names to the modules in a module, `chains` are the containers that call what they hold one after the other.
-    `dense_results`: what an operation makes is contiguous in whatever order its operands lie in memory.
+    errors that its checks raise, `tracers` the back ends of its compiler that run calls unchanged, `global_hooks`
+    functions by which the program changes what each module returns, `interceptors` contexts in which the program
+    decides what operations do. `setters` are calls that set what they write to values of their argument, besides those
+    that cut the history, `zeroes` those that set it to zero; `blank` those that give memory without values, `zeroed`
+    memory that is zero. `recording` are functions that say whether gradients are recorded, `inferring` whether
+    inference mode is on, `enabling` what may turn gradients on. `repeats` make a tensor of copies that follow each
+    other. `settles` are writes that change nothing where they are repeated with the same arguments, `masks` those of
+    which that holds where a factor is 0 or 1. `keeps_parameters`: a parameter cannot be set to a tensor. `copies_gaps`:
+    a write in place reads an operand on the same memory as it is, unless that has gaps; then a copy is made first.
+    `synonyms` are other names of arguments, with those of the facts; `factors` the numbers that a call may also have
+    before the tensors, in this order. `fields` are the names under which results of several parts hold these, with
+    their positions. `datasets` are the classes whose `__getitem__` is asked for a position, `loaders` those that join
+    items of these to batches, with the op that does, `losses` those that compare a prediction with a target,
+    `optimizers` those that write parameters, `trained` those of modules that are trained as a whole: what their methods
+    `fed` are called on comes from a data loader, and those `evaluated` record no gradients. `names` are those of a
+    program's own variables and functions that mean something, each with the reason: `*_` stands for all that end in an
+    underscore. `infers` are likewise names of functions that are called when nothing is trained any more. `arrays` are
+    libraries that know nothing of the framework: what they return is no tensor, and carries no gradient. `axes` are
+    their functions that return an array with axes, each with what has to be passed for that. `neutral` are libraries
+    whose decorators and contexts run the code unchanged and leave gradients as they are, `testing` the modules that
+    only tests import. `indices` are arguments of ops that take whole numbers or flags, `bitwise` are ops all of whose
+    operands are such, `equality` those that compare for equality, `moves` those that move a tensor to a device, with
+    what says where another tensor is, `labels` those that compare what is trained with what an argument says that it
+    should be, `excludes` those that give elements which are far below the others no weight and no gradient. `alike` are
+    arguments of ops that are all tensors or all numbers. `operators` maps the namespace in which operators that a
+    program registers are called to the class that has the methods of such an operator, `registers` is the macro with
+    which C++ sources register some. `parameters` are the attributes of a module whose class is not known that are taken
+    for parameters, each with the reason. `parts` is the attribute that maps names to the modules in a module, `chains`
+    are the containers that call what they hold one after the other. `dense_results`: what an operation makes is
+    contiguous in whatever order its operands lie in memory.
     """
 
     name: str
@@ -121,6 +122,7 @@ class Framework(Struct, frozen=True):
     errors: frozenset[str] = frozenset()
     tracers: frozenset[str] = frozenset()
     interceptors: frozenset[str] = frozenset()
+    global_hooks: frozenset[str] = frozenset()
     setters: frozenset[str] = frozenset()
     zeroes: frozenset[str] = frozenset()
     blank: frozenset[str] = frozenset()
