@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from inplace_lint.core.event import Carried, Event, Failure, Refused, Stale
+from inplace_lint.core.event import Carried, Escaped, Event, Failure, Performed, Refused, Stale
 from inplace_lint.core.finding import Asks
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import ClassValue
@@ -142,6 +142,11 @@ def _is_stepped(event: Event) -> bool:
 def _is_refused_alone(event: Event) -> bool:
     """Check whether an event is a write that is refused if a value from outside requires grad."""
     return isinstance(event, Refused) and gradients.is_assumed(event)
+
+
+def is_opinion(event: Event) -> bool:
+    """Check whether an event is told as an opinion alone, which says nothing of a gradient."""
+    return isinstance(event, Performed) or (isinstance(event, Escaped) and event.read is None)
 
 
 def named(interp: Interpreter, item: Definition, found: list[Found]) -> list[Found]:

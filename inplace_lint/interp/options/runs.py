@@ -20,7 +20,7 @@ from inplace_lint.effects import schedule
 from inplace_lint.effects.may_write import set_up_methods
 from inplace_lint.effects.summary import Definition
 from inplace_lint.interp.context import Context
-from inplace_lint.interp.found import Found, named
+from inplace_lint.interp.found import Found, is_opinion, named
 from inplace_lint.interp.fuel import CALLS_IN_CHOICES, CALLS_IN_SIDES, CHEAP_CHOICES, CHOICES, CHOICES_OF_LARGE
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.options import construction, earlier_calls, given_modules, search, solver
@@ -161,8 +161,9 @@ def _run_choices(
         before = counters["framework_calls"]
         more = named(interp, item, run(item))
         found.extend(more)
-        if all(one.event.assumptions for one in more):
-            found.extend(_run_outer(interp, order, run, writing=not more))
+        faults = [one.event for one in more if not is_opinion(one.event)]
+        if all(event.assumptions for event in faults):
+            found.extend(_run_outer(interp, order, run, writing=not faults))
         left -= counters["framework_calls"] - before
     coverage.choice = Choice()
     return found, runs > 0 and left < calls
