@@ -137,8 +137,8 @@ def test_an_entry_is_set_as_chinese_is() -> None:
             "`x` 被原地修改，但 `relu` 的反向传播需要它的旧值",
         ),
         (
-            "its input is overwritten by in-place `relu`, but backward of `+` needs its old value",
-            "它的输入被原地操作 `relu` 修改，但 `+` 的反向传播需要它的旧值",
+            "the input is overwritten by in-place `relu`, but backward of `+` needs its old value",
+            "输入被原地操作 `relu` 修改，但 `+` 的反向传播需要它的旧值",
         ),
         ("made here by indexing", "由索引在此产生"),
         (

@@ -13,7 +13,7 @@ def judge(event: Event) -> Draft | None:
     if not isinstance(event, Stale) or event.write.flag is None:
         return None
     write, save = event.write, event.save
-    subject = named(write.symbol) if write.symbol else "its input"
+    subject = named(write.symbol) if write.symbol else "the input"
     return Draft(
         message=(
             f"{subject} is overwritten by in-place `{short(write.op)}`, "

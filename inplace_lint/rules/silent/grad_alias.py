@@ -9,7 +9,7 @@ from inplace_lint.rules.rule import Harm, Rule, Variant
 
 _SAYS = {
     Keeping.GRADIENT: "stored gradients are set to zero here",
-    Keeping.SUM: "stored gradients are added to here",
+    Keeping.SUM: "gradients are accumulated into the stored ones here",
 }
 
 

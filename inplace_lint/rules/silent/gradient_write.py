@@ -9,13 +9,13 @@ from inplace_lint.rules.rule import Harm, Rule, Variant
 
 
 def judge(event: Event) -> Draft | None:
-    """Report a write into a gradient that another operation is given as well."""
+    """Report a write into a gradient that is also passed to another operation."""
     if not isinstance(event, Altered):
         return None
     write, shared = event.write, event.shared
     says = "backward passes this gradient to several operations, without a copy"
     return Draft(
-        message=f"{named(write.symbol)} is a gradient that another operation is given as well, and sees this write",
+        message=f"{named(write.symbol)} is a gradient that is also passed to another operation, which sees this write",
         write=write,
         related=() if shared is None else (Mark(Role.ALIAS, shared.place, says),),
         assumptions=event.assumptions,

@@ -17,7 +17,7 @@ _SAYS = {
     Keeping.RETURNED: "{what} is overwritten after it was put into a container, which is returned with the new value",
     Keeping.DETACHED: "{what} is overwritten, and with it the detached tensor that was stored, which is not a copy",
     Keeping.HOOK: "{what} is overwritten, and with it what a forward hook has stored, which is not a copy",
-    Keeping.AVERAGE: "{what} is averaged with itself: what was stored is not a copy",
+    Keeping.AVERAGE: "{what} is combined with what was stored of it, which is not a copy: both have the same values",
     Keeping.STATE: "{what} changes the parameters, and with them the state that was stored: `state_dict` does not copy",
     Keeping.MODEL: _KEPT_IN_A_LOOP,
     Keeping.WEIGHTS: _KEPT_IN_A_LOOP,
