@@ -31,6 +31,7 @@ _SECONDS = 1500
 # What CPython reads before the first line of a program runs, and cannot be changed later.
 _READ_AT_START = ("PYTHON", "LC_", "LANG", "LD_")
 _PLACES = "PYTHONPATH"
+_READ_LATER = frozenset({_PLACES, "PYTHONBREAKPOINT"})  # Ray sets the second one in a process that it is used in
 
 
 class Ran(NamedTuple):
@@ -78,7 +79,9 @@ def can_fork(environment: Mapping[str, str]) -> bool:
 
 
 def _at_start(environment: Mapping[str, str]) -> dict[str, str]:
-    return {key: value for key, value in environment.items() if key.startswith(_READ_AT_START) and key != _PLACES}
+    return {
+        key: value for key, value in environment.items() if key.startswith(_READ_AT_START) and key not in _READ_LATER
+    }
 
 
 @cache

@@ -17,7 +17,7 @@ import pytest
 from inplace_lint.core.errors import InplaceLintError
 from inplace_lint.driver.executors.executor import Lost
 from inplace_lint.driver.executors.ray_cluster import RayCluster
-from tests.cli.forked import usual_environment
+from tests.cli.forked import can_fork, usual_environment
 
 real = pytest.mark.ray
 RAY = ("--executor", "ray", "-j", "2")
@@ -40,6 +40,10 @@ def joined(cluster):
     # What is asked of a Ray that does not run yet would look for one of another process, which may be about to end.
     assert dict(cluster.run_all(len, [""])) == {0: 0}
     return ("--executor", "ray", "--ray-address", ray.get_runtime_context().gcs_address)
+
+
+def test_later_runs_in_a_process_of_ray_are_forked_as_before():
+    assert can_fork({**usual_environment(), "PYTHONBREAKPOINT": "ray.util.rpdb._driver_set_trace"})
 
 
 # -- what there is without Ray -----------------------------------------------------------------------------------------
