@@ -16,7 +16,7 @@ from inplace_lint.core.assumption import only_training
 from inplace_lint.core.event import Event, Stale, Touch, Untracked
 from inplace_lint.core.finding import Asks, Certainty, Finding, Fix, Related, Role, Severity, doubt
 from inplace_lint.core.span import Place, Span
-from inplace_lint.knowledge.facts import Framework
+from inplace_lint.knowledge.framework import Framework
 from inplace_lint.rules import RULES
 from inplace_lint.rules.draft import Draft, Mark, with_options
 from inplace_lint.rules.rule import Rule

@@ -27,7 +27,8 @@ from inplace_lint.interp.options.coverage import Coverage
 from inplace_lint.ir.described import Read
 from inplace_lint.ir.nodes import Call, ClassDef, Code, Expr, For, FunctionDef, If, ImportFrom, Stmt, Try, While, With
 from inplace_lint.knowledge import swapped
-from inplace_lint.knowledge.facts import Facts, Framework
+from inplace_lint.knowledge.facts import Facts
+from inplace_lint.knowledge.framework import Framework
 from inplace_lint.knowledge.op import Op
 from inplace_lint.workspace import call_graph
 from inplace_lint.workspace.module import Module

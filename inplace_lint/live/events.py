@@ -14,6 +14,7 @@ from inplace_lint.core.span import Place, Slice, Span
 from inplace_lint.driver.select import Chosen, chosen, findings_of, say
 from inplace_lint.frontend.from_ast.operators import OPERATORS
 from inplace_lint.knowledge import facts
+from inplace_lint.knowledge.framework import Framework
 from inplace_lint.live import source as text
 from inplace_lint.live.record import Access, Position, Record
 from inplace_lint.policy import suppress
@@ -58,7 +59,7 @@ _KINDS: Mapping[str, type[Stale | Untracked | Recomputed]] = {
 class Reader(Struct):
     """Turns records into events, and remembers where their places are: it is the `Spans` of a run."""
 
-    framework: facts.Framework
+    framework: Framework
     _sources: dict[str, text.Source] = field(default_factory=dict)
     _shown: dict[str, text.Source] = field(default_factory=dict)
     _spans: list[tuple[Span, str]] = field(default_factory=list)

@@ -39,7 +39,7 @@ from inplace_lint.interp.intrinsics import given_gradients
 from inplace_lint.interp.intrinsics.call import IntrinsicCall
 from inplace_lint.interp.outcome import Results
 from inplace_lint.ir import nodes as ir
-from inplace_lint.knowledge.facts import Framework
+from inplace_lint.knowledge.framework import Framework
 
 _CONTEXT = "FunctionCtx"
 

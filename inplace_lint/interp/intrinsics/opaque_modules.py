@@ -24,7 +24,7 @@ from inplace_lint.domain.origins import Origin
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Closure, Const, Dotted, NodeId, Ref, StorageId, Sym, SymId, Three, Tuple, Value
 from inplace_lint.interp.fuel import UNKNOWN_TURNS
-from inplace_lint.knowledge.facts import Framework
+from inplace_lint.knowledge.framework import Framework
 
 _DEEPEST = 4
 _LISTED = "what `parameters()` returns requires grad"

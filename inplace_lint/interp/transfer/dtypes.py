@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from inplace_lint.domain.state import State
     from inplace_lint.interp.context import Context
     from inplace_lint.interp.transfer.binding import Binding
-    from inplace_lint.knowledge.facts import Framework
+    from inplace_lint.knowledge.framework import Framework
     from inplace_lint.knowledge.op import ReturnFact
 
 

@@ -25,7 +25,7 @@ from inplace_lint.knowledge.words import Result
 if TYPE_CHECKING:
     from inplace_lint.domain.state import State
     from inplace_lint.interp.transfer.op_call import Call
-    from inplace_lint.knowledge.facts import Framework
+    from inplace_lint.knowledge.framework import Framework
     from inplace_lint.knowledge.op import Op
 
 _SHARING = frozenset({Result.VIEW, Result.SELF, Result.MAYBE, Result.LIST, Result.VALUE})

@@ -13,7 +13,7 @@ from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Const, Sym, Value
 from inplace_lint.interp.frame import Arguments
 from inplace_lint.ir import nodes as ir
-from inplace_lint.knowledge.facts import Framework
+from inplace_lint.knowledge.framework import Framework
 from inplace_lint.knowledge.op import Op
 
 
