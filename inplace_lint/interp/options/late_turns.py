@@ -31,7 +31,7 @@ from inplace_lint.interp.outcome import Items
 from inplace_lint.ir import nodes as ir
 from inplace_lint.ir.walk import walk
 
-FILLS = frozenset({"add", "append", "appendleft", "extend", "insert"})
+FILLS = sides.PUTS | {"add"}
 _MOST_NUMBERS = 12
 
 

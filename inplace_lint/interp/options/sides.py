@@ -13,6 +13,7 @@ from inplace_lint.ir.walk import walk
 
 _ORDERS = frozenset({"<", "<=", ">", ">="})
 Conditional = ir.If | ir.IfExp | ir.Assert | ir.BoolOp
+PUTS = frozenset({"append", "appendleft", "insert", "extend"})  # methods that put items into a list
 
 
 class Use(IntEnum):
@@ -45,13 +46,10 @@ def met_in(body: Sequence[ir.Stmt]) -> Met:
         for part in walk(body)
         if isinstance(part, ir.Call)
         and isinstance(part.func, ir.Attr)
-        and part.func.name in _PUTS
+        and part.func.name in PUTS
         and isinstance(part.func.value, ir.Name)
     )
     return Met(written_variables(body), lists)
-
-
-_PUTS = frozenset({"append", "appendleft", "insert", "extend"})
 
 
 def sides_in(body: Sequence[ir.Stmt], leading: frozenset[str], met: Met, *, goes_on: bool) -> Sides:
