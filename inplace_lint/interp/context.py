@@ -83,10 +83,10 @@ class Context(Struct):
     sets, by their full names, with the items that do, `making` the classes that metaclasses are making, and `bound` the
     variables of modules that the current entry point has read, `passing` the calls in constructors by the variables
     that they are given, `shown` the classes of arguments that uses show, `evaluated_keys` those under which only
-    evaluation stores something. `observed` is how entry points call
-    functions. `effects` is what the file may write, once that is known. `ran` is what each entry point did, `wrote` the
-    places at which it wrote, and `writing` those of the one that runs; `part` are those to run, None for all, or for
-    those that what was `edited` affects. The `observer` is called before each statement.
+    evaluation stores something. `observed` is how entry points call functions. `effects` is what the file may write,
+    once that is known. `ran` is what each entry point did, `wrote` the places at which it wrote, and `writing` those of
+    the one that runs; `part` are those to run, None for all, or for those that what was `edited` affects. The
+    `observer` is called before each statement.
     """
 
     main: Module

@@ -116,11 +116,9 @@ class Facts(Struct, dict=True):
 
     @cached_property
     def members(self) -> frozenset[str]:
-        """The names of what the classes of the framework have; their names begin with a capital letter."""
-        owned = (name.rpartition(".") for name in self.rows)
-        return frozenset(last for owner, _, last in owned if owner.rpartition(".")[2][:1].isupper()).union(
-            self.framework.attributes
-        )
+        """The names of what the classes of the framework have."""
+        found = (name.rpartition(".")[2] for name in self.rows if is_member(name))
+        return frozenset(found).union(self.framework.attributes)
 
     @cached_property
     def registering(self) -> frozenset[str]:
@@ -169,6 +167,11 @@ class Facts(Struct, dict=True):
                 if self.rows_of(known):
                     return known
         return name
+
+
+def is_member(name: str) -> bool:
+    """Check whether a full name is that of an attribute of a class, whose name begins with a capital letter."""
+    return name.rpartition(".")[0].rpartition(".")[2][:1].isupper()
 
 
 def _ops() -> Path:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from inplace_lint.knowledge.facts import Facts
+from inplace_lint.knowledge.facts import Facts, is_member
 
 
 def without(facts: Facts, swapped: Collection[str]) -> Facts:
@@ -21,10 +21,10 @@ def without(facts: Facts, swapped: Collection[str]) -> Facts:
 
 
 def _gone(facts: Facts, swapped: Collection[str]) -> Iterator[str]:
-    functions = {_plain(name): name for name in swapped if not _is_member(name)}
-    members = tuple(filter(_is_member, swapped))
+    functions = {_plain(name): name for name in swapped if not is_member(name)}
+    members = tuple(filter(is_member, swapped))
     for name in facts.rows:
-        if _is_member(name):
+        if is_member(name):
             if any(name == one or (one.endswith(".") and name.startswith(one)) for one in members):
                 yield name
         elif functions.get(_plain(name), name) != name:
@@ -34,8 +34,3 @@ def _gone(facts: Facts, swapped: Collection[str]) -> Iterator[str]:
 def _plain(name: str) -> str:
     """Return the last word of a name as a function and the layer that calls it have it in common."""
     return name.rpartition(".")[2].replace("_", "").lower()
-
-
-def _is_member(name: str) -> bool:
-    """Check whether a name is that of an attribute of a class."""
-    return name.rpartition(".")[0].rpartition(".")[2][:1].isupper()

@@ -172,12 +172,12 @@ def _fill_on(interp: Interpreter, frame: Frame, state: State, body: Sequence[ir.
     parts = list(walk(tuple(body)))
     calls = [part.func for part in parts if isinstance(part, ir.Call) and isinstance(part.func, ir.Attr)]
     lists = {_key(func.value): func.value for func in calls if func.name in FILLS and _key(func.value)}
-    for node in (part for part in parts if isinstance(part, ir.If) and lists):
+    if not lists:
+        return
+    for node in (part for part in parts if isinstance(part, ir.If)):
         for expr in (whole for key, whole in lists.items() if mentions(node.test, key)):
-            values, tested = (
-                interp.evaluate(frame, state.fork(), expr),
-                interp.condition(frame, state.fork(), node.test),
-            )
+            values = interp.evaluate(frame, state.fork(), expr)
+            tested = interp.condition(frame, state.fork(), node.test)
             inner = state.object(values[0][1]) if len(values) == 1 else None
             side = path_condition.truth(*tested[0]) if len(tested) == 1 else None
             is_left_out = side is not None and _writing_sides(node, body)[side]
