@@ -9,7 +9,7 @@ construction that changed no older object, reported nothing and assumed nothing.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Iterator
 from typing import Any
 
 from msgspec import Struct
@@ -112,19 +112,31 @@ def _traits(
 ) -> tuple[tuple[Trait[Any, Any], Any, Any], ...] | None:
     """Return the traits of the created objects; None when a lasting trait of anything else was set."""
     found: list[tuple[Trait[Any, Any], Any, Any]] = []
-    cell = state.attached
-    while cell is not moment.attached:
-        assert isinstance(cell, tuple)
-        (trait, key), cell = cell
-        if not trait.is_copied:
-            continue
-        owner = key[0] if type(key) is tuple else key
+    for trait, key, owner in _set_since(state, moment.attached):
         made_from = moment.symbols if trait.owner is Owner.SYMBOL else moment.start + 1
         if trait.owner is Owner.WHOLE or owner < made_from:
             return None
         if owner in (storages if trait.owner is Owner.STORAGE else objects) and trait.owner is not Owner.SYMBOL:
             found.append((trait, key, state.traits[trait, key]))
     return tuple(reversed(found))
+
+
+def _set_since(state: State, attached: object) -> Iterator[tuple[Trait[Any, Any], Any, Any]]:
+    """Yield the lasting traits that were set since a link of the chain, the last first, with keys and owners."""
+    cell = state.attached
+    while cell is not attached:
+        assert isinstance(cell, tuple)
+        (trait, key), cell = cell
+        if trait.is_copied:
+            yield trait, key, key[0] if type(key) is tuple else key
+
+
+def sets_older(state: State, attached: object, made_from: int) -> bool:
+    """Check whether a lasting trait was set since a link of the chain of what was made before an id."""
+    return any(
+        trait.owner not in (Owner.OBJECT, Owner.STORAGE) or owner < made_from
+        for trait, _, owner in _set_since(state, attached)
+    )
 
 
 def make(state: State, template: Template) -> Ref:

@@ -355,6 +355,8 @@ RESULT: Trait[tuple[Ref | None, str, tuple[Value, ...]], Value] = Trait("in the 
 BOUND_BY_LOOP: Trait[tuple[RefId, str, Ref], bool] = Trait("bound by loop", Owner.OBJECT, Lifetime.CALL)
 # `self_average`: where a tensor was averaged with another one, by the same statement.
 APART: Trait[Place, bool] = Trait("averaged with another tensor", Owner.WHOLE)
+# `module_containers`: modules that loops leave out, since they are like this one.
+LEFT_OUT: Trait[RefId, tuple[Ref, ...]] = Trait("stands for similar modules", Owner.OBJECT, derived=True)
 # `clobbered`: when the right side of an assignment to several targets was evaluated.
 SPREAD: Trait[RefId, int] = Trait("spread", Owner.OBJECT, Lifetime.CALL)
 # `kept_values`:

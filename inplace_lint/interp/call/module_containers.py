@@ -7,15 +7,15 @@ Module containers: which modules they hold, in which order, and what a call of o
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable, Mapping
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from inplace_lint.domain import origins
+from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Object
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Closure, Const, Dotted, Ref, SliceValue, Sym, Value, of_key
+from inplace_lint.domain.values import NONE, Closure, Const, Dotted, Ref, SliceValue, Sym, Tuple, Value, of_key
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Results
@@ -162,6 +162,70 @@ def condensed(state: State, items: tuple[Value, ...]) -> tuple[Value, ...]:
     return tuple(kept)
 
 
+def note_left_out(state: State, items: tuple[Value, ...], kept: tuple[Value, ...]) -> None:
+    """Remember for which modules those of `items` that are not in `kept` are left out."""
+    last: Value = NONE
+    behind: dict[Value, tuple[Ref, ...]] = {}
+    for value in items if len(kept) < len(items) else ():
+        if value in kept:
+            last = value
+        elif isinstance(value, Ref):
+            behind[last] = (*behind.get(last, ()), value)
+    for value, others in behind.items():
+        if isinstance(value, Ref):
+            state.set_trait(traits.LEFT_OUT, value.id, others)
+
+
+def forms(state: State, items: tuple[Value, ...]) -> dict[Ref, Hashable]:
+    """Return the form of each module of some items, or of rows of items, for which others are left out."""
+    parts = (part for value in items for part in (value.items if type(value) is Tuple else (value,)))
+    return {
+        part: form(state, part) for part in parts if isinstance(part, Ref) and state.has_trait(traits.LEFT_OUT, part.id)
+    }
+
+
+def follow(paths: Iterable[State], before: Mapping[Ref, Hashable]) -> None:
+    """
+    Change modules that were left out, on each path, as those for which they were left out have been changed since.
+
+    for block in self.blocks:
+        block.act.inplace = False       # two turns are run, and say it of all
+    """
+    for state in paths if before else ():
+        for ref, known in before.items():
+            if form(state, ref) != known:
+                for other in state.trait(traits.LEFT_OUT, ref.id) or ():
+                    _follow(state, ref, other, 0)
+
+
+def _follow(state: State, one: Ref, other: Ref, depth: int) -> None:
+    left, right = state.instance(one), state.instance(other)
+    if left is None or right is None or depth > _DEEPEST:
+        return
+    for name, part in left.attrs.items():
+        twin = right.attrs.get(name)
+        ours, theirs = state.tensor(part), None if twin is None else state.tensor(twin)
+        if ours is not None and theirs is not None and isinstance(twin, Ref):
+            state.put(twin, replace(theirs, rg=ours.rg, leaf=ours.leaf) if ours.param and theirs.param else theirs)
+        elif isinstance(part, Ref) and isinstance(twin, Ref) and _is_of_class_of(state, part, twin):
+            _follow(state, part, twin, depth + 1)
+        elif part != twin and ours is None and not _is_number(part):
+            state.set_attribute(other, name, part)
+    mine, its = children(state, left).pairs, children(state, right).pairs
+    for (_, part), (_, twin) in zip(mine, its, strict=False):
+        if isinstance(part, Ref) and isinstance(twin, Ref):
+            _follow(state, part, twin, depth + 1)
+
+
+def _is_of_class_of(state: State, one: Ref, other: Ref) -> bool:
+    left, right = state.instance(one), state.instance(other)
+    return left is not None and right is not None and left.cls == right.cls
+
+
+def _is_number(value: Value) -> bool:
+    return isinstance(value, Const) and isinstance(value.value, int | float) and not isinstance(value.value, bool)
+
+
 def _alike(state: State, one: Value, other: Value, depth: int) -> bool:
     """Check whether two modules have the same class, the same constants and similar parts."""
     if one == other:
@@ -215,7 +279,9 @@ def form(state: State, value: Value, seen: set[int] | None = None) -> Hashable:
         return value.value if value.value is None or isinstance(value.value, bool | str) else type(value.value).__name__
     if isinstance(value, Dotted | Closure):
         return value.name if isinstance(value, Dotted) else id(value.function)
-    instance = state.instance(value)
+    instance, tensor = state.instance(value), state.tensor(value)
+    if tensor is not None and tensor.param:
+        return "parameter", tensor.rg
     if instance is None or not isinstance(value, Ref):
         return state.truth(value.id) if isinstance(value, Sym) else type(state.object(value)).__name__
     if value.id in seen:

@@ -257,21 +257,6 @@ def _converted(act: IntrinsicCall) -> Results:
     return [(act.state, act.positional(0))]
 
 
-def _apply(act: IntrinsicCall) -> Results:
-    """Call a function on a module and all below it, the innermost first, and return the module."""
-    function = act.positional(1)
-    going = [act.state]
-    for _, ref in reversed(list(parts(act.state, act.positional(0)))):
-        if act.interp.fuel.is_used_up:  # no call is followed any more
-            break
-        going = [
-            after
-            for path in going
-            for after, _ in act.interp.call(act.frame, path, function, Arguments((ref,)), act.at)
-        ]
-    return [(path, act.positional(0)) for path in going]
-
-
 def _reparametrized(act: IntrinsicCall) -> Results:
     """Return a layer one of whose parameters is computed from others from now on, and so is no leaf."""
     receiver, name = act.receiver(), act.value("name")
@@ -383,7 +368,6 @@ INTRINSICS: dict[str, Callable[[IntrinsicCall], Results]] = {
     "register_parameter": _register("parameter"),
     "add_module": _register("module"),
     "set_attribute": _register("attribute"),
-    "apply_function": _apply,
     "layer_parameter": _new_parameter,
     "parameter_options": _parameter_options,
     "converted": _converted,

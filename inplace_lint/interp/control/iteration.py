@@ -88,6 +88,7 @@ def turns(
     if not _says_what_is_trained(interp, frame, state, found):
         if len(found.items) > EXACT_TURNS or state.instance(value) is not None:
             short = module_containers.condensed(state, found.items)
+            module_containers.note_left_out(state, found.items, short)
             found = replace(found, items=short, left_out=len(found.items) - len(short))
         constructing = frame.closure is not None and frame.closure.function.qualname.rpartition(".")[2] == "__init__"
         most = EXACT_TURNS_IN_CONSTRUCTOR if constructing or _no_tensors(state, found) else EXACT_TURNS

@@ -6,8 +6,11 @@ Of a training loop the first turns and the last are run: they show what one step
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from inplace_lint.domain import traits
 from inplace_lint.domain.state import State
+from inplace_lint.interp.call import module_containers
 from inplace_lint.interp.control import generators, iteration, path_condition
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.fuel import EXACT_TURNS, UNKNOWN_TURNS
@@ -27,13 +30,13 @@ def run_for(interp: Interpreter, frame: Frame, state: State, node: ir.For) -> Ou
         items = iteration.turns(interp, frame, after, iterable, node.iter, node.at)
         items = late_turns.with_late_number(interp, frame, after, node, iterable, items)
         counts = late_turns.may_turn_more(after, iterable, items)
-        ended: list[State] = []
         skipped = [after.fork()] if not items.exact and not items.items else []
-        going = [after]
+        going, ended = [after], list[State]()
         prefers = interp.fuel.prefers
         since, made = after.clock, after.next_id
         ran = (began, since) if calls else generators.when_run(after, iterable)
         inner = frame.looping(len(items.items))
+        forms = module_containers.forms(after, items.items)
         after.clock += calls  # what the first turn keeps is later than what the generator did
         for turn in range(1, len(items.items) + 1):
             if EXACT_TURNS <= turn < len(items.items) and _repeats(node, going):
@@ -53,12 +56,17 @@ def run_for(interp: Interpreter, frame: Frame, state: State, node: ir.For) -> Ou
                 generators.end_turn(going, left, (turn, len(items.items)), ran)
             if not going or interp.fuel.is_used_up:
                 break
-        for path in (*going, *ended):
-            interp.listeners.leave(interp, frame, path, node, since, made)
+        module_containers.follow((*going, *ended), forms)
+        _leave(interp, frame, (*going, *ended), node, since, made)
         for path in (*going, *skipped):
             outcomes.extend(interp.execute(frame, path, node.orelse))
         outcomes.extend(Outcome(path) for path in ended)
     return interp.fuel.limited(outcomes)
+
+
+def _leave(interp: Interpreter, frame: Frame, paths: Iterable[State], node: ir.For, since: int, made: int) -> None:
+    for path in paths:
+        interp.listeners.leave(interp, frame, path, node, since, made)
 
 
 def _repeats(node: ir.For, going: list[State]) -> bool:

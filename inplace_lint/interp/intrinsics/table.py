@@ -19,7 +19,7 @@ from inplace_lint.domain.heap import Instance, Tensor, View, Write, alike
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Const, Dotted, Ref, Sym, Value
 from inplace_lint.interp.call import hooks, library_objects, module_registry, wrappers
-from inplace_lint.interp.call.containers import acts
+from inplace_lint.interp.call.containers import acts, applied
 from inplace_lint.interp.call.library_bases import _fill_container, library_base
 from inplace_lint.interp.call.module_containers import run_in_order
 from inplace_lint.interp.call.pending_constructors import construct_all_pending
@@ -337,6 +337,7 @@ _INTRINSICS: dict[str, Callable[[IntrinsicCall], Results]] = {
     **optimizers.INTRINSICS,
     **module_registry.INTRINSICS,
     **acts.INTRINSICS,
+    **applied.INTRINSICS,
     **custom.INTRINSICS,
     **kernels.INTRINSICS,
     **operators.INTRINSICS,
