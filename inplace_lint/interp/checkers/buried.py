@@ -7,7 +7,7 @@ Finds variables that are read after an expression overwrote them and used the re
 A statement of its own (`out.mul_(2)`) is meant to change the variable, and so is `out = out.mul_(2)`. What attributes
 and containers hold, as the state of an optimizer, is updated on purpose: `step = buf.mul_(0.9).add_(grad)`. So is what
 the expression goes on to write: `mask.masked_fill_(mask != 0, -100.0).masked_fill_(mask == 0, 0.0)`, what a loop adds
-up, and what is given a result of its own: `torch.max(peak.mul_(0.9), x, out=peak)`.
+up, and what is given a result of its own: `torch.max(peak.mul_(0.9), x, out=peak)`, or `peak.copy_(...)`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def overwritten(call: Call, writes: Sequence[Write], ref: Ref, name: str) -> tup
     own = (frame.env.id, name)
     since = state.bound_at(own) or 0
     spans = [(own, since, state.clock)]
-    given = [write.clock for write in writes if write.tensor == ref and write.touch.part in call.facts.framework.names]
+    given = [write.clock for write in writes if write.tensor == ref and _is_given(call, write)]
     writes = [write for write in writes if write.clock > max(given, default=0)]
     if escaped.is_argument(call, name):
         spans += [(variable, state.bound_at(variable) or 0, since) for variable in sorted(frame.passed[name])]
@@ -47,6 +47,12 @@ def overwritten(call: Call, writes: Sequence[Write], ref: Ref, name: str) -> tup
             if first < write.clock <= last and write.tensor == ref and _is_buried(call, write, ref, variable):
                 return write, variable[1]
     return None
+
+
+def _is_given(call: Call, write: Write) -> bool:
+    """Check whether a call sets elements on purpose: `out=peak`, or `peak.copy_(found)`."""
+    framework, touch = call.facts.framework, write.touch
+    return touch.part in framework.names or (touch.op in framework.setters and touch.spelled is Spelling.CALL)
 
 
 def _is_buried(call: Call, write: Write, ref: Ref, variable: Variable) -> bool:
