@@ -333,8 +333,9 @@ def waits_for(interp: Interpreter, frame: Frame, state: State, context: ir.Expr,
     instance = state.instance(manager)
     if instance is not None and isinstance(instance.cls, ClassValue):
         leave = interp.lookup(state, instance.cls, "__exit__")
-        handles_some = isinstance(leave, Closure) and any(map(_returns_something, leave.function.body))
-        return tuple(context.args) if handles_some else ()
+        if not isinstance(leave, Closure) or not any(map(_returns_something, leave.function.body)):
+            return ()
+        return tuple(context.args) or _named(leave.function.body, interp.context.default().framework.errors | _ANY)
     match context.func:
         case ir.Attr(_, _, name) if name in _ASSERTS:
             return tuple(context.args)
@@ -343,6 +344,18 @@ def waits_for(interp: Interpreter, frame: Frame, state: State, context: ir.Expr,
             return () if own else tuple(context.args)
         case _:
             return ()
+
+
+def _named(body: Sequence[ir.Stmt], errors: frozenset[str]) -> tuple[ir.Expr, ...]:
+    """Return the classes, of some, that an `__exit__` names; any exception where it returns `True`."""
+    parts = list(walk(body))
+    if any(isinstance(part, ir.Return) and part.value is not None and _is_true(part.value) for part in parts):
+        return (ir.Name(0, "Exception"),)
+    return tuple(part for part in parts if isinstance(part, ir.Name | ir.Attr) and _types(part) & errors)
+
+
+def _is_true(value: ir.Expr) -> bool:
+    return isinstance(value, ir.Const) and value.value is True
 
 
 def _returns_something(node: ir.Stmt) -> bool:
