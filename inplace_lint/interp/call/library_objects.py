@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from inplace_lint.domain.heap import DictObject, Instance
-from inplace_lint.domain.values import NONE, Const, Dotted, Ref, Tuple, Value
+from inplace_lint.domain.values import NONE, Closure, Const, Dotted, Ref, Tuple, Value
 from inplace_lint.interp.call.unknown_calls import unknown_call
 from inplace_lint.interp.frame import Arguments
 from inplace_lint.interp.intrinsics.call import IntrinsicCall
@@ -24,6 +24,7 @@ from inplace_lint.interp.outcome import Results
 from inplace_lint.knowledge.op import Step
 from inplace_lint.knowledge.words import ArgumentKind
 
+_RECEIVER = "self"
 _DEEPEST = 1  # an independent distribution wraps another one
 
 
@@ -78,7 +79,7 @@ def _built(act: IntrinsicCall) -> Results:
     Where the step names it, the name comes first, with what the arguments in braces are.
     """
     asked = _asked(act)
-    if asked is None or act.arguments.unknown:
+    if asked is None or act.arguments.unknown or _has_function(act):
         return unknown_call(act.interp, act.frame, act.state, Dotted(act.form.name), act.arguments, act.at)
     step, items = asked
     positional, keywords = _handed(act, step)
@@ -90,19 +91,39 @@ def _built(act: IntrinsicCall) -> Results:
     return [(state, Tuple((name, made), exact=True)) for state, made in results]
 
 
+def _has_function(act: IntrinsicCall) -> bool:
+    """Return whether the object whose method is called was given a function, which may be what makes the layer."""
+    owner = act.state.instance(act.values.get(_RECEIVER, NONE))
+    return owner is not None and any(isinstance(value, Closure) for value in owner.attrs.values())
+
+
 def _asked(act: IntrinsicCall) -> tuple[Step, dict[str, Value]] | None:
     """Return the step for a configuration, the first argument, and its other items; None if it is not sure."""
-    value = act.positional(0)
+    value = next(act.value(one.name) for one in act.form.args if one.name != _RECEIVER)
     inner = act.state.object(value)
     items: dict[str, Value] = {}
     if isinstance(inner, DictObject) and inner.exact:
         items = {str(key): item for key, item in inner.items.items()}
     elif value != NONE:
         return None
-    kind = items.pop("type", NONE)
-    steps = [step for step in act.form.steps if isinstance(kind, Const) and str(kind.value) in step.when]
-    needed = [(items.pop(key, Const(flag)), Const(flag)) for step in steps[:1] for key, flag in step.needs.items()]
-    return (steps[0], items) if steps and all(has == wanted for has, wanted in needed) else None
+    step = _of_type(act, items.pop("type", NONE))
+    needed = (
+        [(items.pop(key, Const(flag)), Const(flag)) for key, flag in step.needs.items()] if step is not None else []
+    )
+    return (step, items) if step is not None and all(has == wanted for has, wanted in needed) else None
+
+
+def _of_type(act: IntrinsicCall, kind: Value) -> Step | None:
+    """Return the step for a type that a configuration names; None for one that is unknown."""
+    return next((step for step in act.form.steps if isinstance(kind, Const) and str(kind.value) in step.when), None)
+
+
+def _class_of_type(act: IntrinsicCall) -> Results:
+    """Return the class that a step names for a type."""
+    step = _of_type(act, act.value(act.form.args[-1].name))
+    if step is None:
+        return unknown_call(act.interp, act.frame, act.state, Dotted(act.form.name), act.arguments, act.at)
+    return [(act.state, Dotted(step.to))]
 
 
 def _named(act: IntrinsicCall, template: str) -> Value:
@@ -122,6 +143,7 @@ def _handed(act: IntrinsicCall, step: Step) -> tuple[tuple[Value, ...], list[tup
 
 
 INTRINSICS: dict[str, Callable[[IntrinsicCall], Results]] = {
+    "asked": _class_of_type,
     "built": _built,
     "object": _object,
     "of_object": _of_object,
