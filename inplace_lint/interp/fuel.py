@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 from inplace_lint.core import interruption
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import RefId
+from inplace_lint.domain.values import RefId, Three
 from inplace_lint.interp.outcome import Flow, Outcome, Outcomes, Raised, Results
 
 if TYPE_CHECKING:
@@ -187,6 +187,12 @@ class Fuel(Struct):
             return False
         self.raises -= 1
         return True
+
+    def only_side(self, side: Three) -> bool:
+        """Return the one side of a condition that is followed; count that it is, and whether nothing speaks for it."""
+        self.drop("sides")
+        self.counters["guessed_sides"] += side is None
+        return self.prefers if side is None else side
 
     def limited(self, outcomes: Outcomes) -> Outcomes:
         """Keep as many paths as there may be, and few of those that raise; these come last and take no width."""

@@ -145,7 +145,7 @@ class Step(Struct, frozen=True, eq=False):
     An argument that has a name of `lifts` at its end is what the op `by` makes of the one without that; of a pair, of
     the part with this position. With `on` or `given` these are all its arguments: names of arguments of the template
     method, and keywords with such a name or a constant. The next step takes the result, or the part `item` of it.
-    Of a function that makes what a configuration asks for, `to` is the class for types `when`, `name` its short name.
+    Of one that makes what a configuration asks for, `to` is the class for types `when`, `needs` what its items must be.
     """
 
     to: str
@@ -156,6 +156,7 @@ class Step(Struct, frozen=True, eq=False):
     by: str = ""
     when: tuple[str, ...] = ()
     name: str = ""
+    needs: Mapping[str, bool] = field(default_factory=dict)
 
 
 class Op(Struct, frozen=True):
@@ -313,11 +314,11 @@ _STEP = Schema(
     'an item of "calls"',
     {
         **{key: (key, text) for key in ("to", "by", "name")},
-        "on": ("on", each(text)),
+        **{key: (key, each(text)) for key in ("on", "when")},
         "with": ("given", table(lambda value: value if isinstance(value, bool) else text(value))),
         "item": ("item", number),
         "lifts": ("lifts", table(number)),
-        "when": ("when", each(text)),
+        "needs": ("needs", table(flag)),
     },
     ("to",),
 )
@@ -375,7 +376,7 @@ ENTRY = Schema(
     "an entry",
     {
         "op": ("name", text),
-        "same": ("", each(text)),
+        **{key: ("", each(text)) for key in ("same", "probed")},
         "if": _IF,
         "init": ("init", arguments),
         "derives": ("derives", each(text)),
@@ -393,7 +394,6 @@ ENTRY = Schema(
         "calls": ("steps", each(lambda value: Step(**_STEP.read(value)))),
         "versions": ("versions", version_range),
         "source": ("", text),
-        "probed": ("", each(text)),
         "device": ("", word(Device, "device")),
     },
     ("op",),

@@ -224,7 +224,7 @@ AMBIENT = frozenset({"train", "autocast"})  # names that guards know besides the
 MODES = ("grad", "inference", "autocast", "packed")
 INTRINSICS = frozenset({
     "add_module", "apply_custom", "apply_function", "backward", "backward_hook", "backward_of", "buffer", "buffers",
-    "built",
+    "asked", "built",
     "call_module", "call_part", "checkpoint", "children", "compile", "compile_module", "configured", "container",
     "container_append", "container_extend", "container_insert", "container_items", "container_joined",
     "container_keys", "container_method", "container_repeated", "container_update",

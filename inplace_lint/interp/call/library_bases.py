@@ -134,7 +134,7 @@ def _fill_container(interp: Interpreter, frame: Frame, state: State, ref: Ref, a
             children = DictObject(dict(inner.items), inner.exact)
         elif not isinstance(inner, Instance) or inner.children is not None:
             items = interp.items_of(frame, state, values[0], None, at)
-            items = items if items.items else interp.turns(frame, state, values[0], None, at)
+            items = items if items.exact and items.items else interp.turns(frame, state, values[0], None, at)
             children = _paired(state, items) or ListObject(items.items, items.exact)
         if isinstance(inner, Instance) and inner.children is not None and len(values) == 1:
             children = ListObject(values, exact)

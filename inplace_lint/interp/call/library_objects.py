@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from inplace_lint.domain.heap import DictObject, Instance
-from inplace_lint.domain.values import NONE, Const, Dotted, Ref, Tuple, Value
+from inplace_lint.domain.values import NONE, Closure, Const, Dotted, Ref, Tuple, Value
 from inplace_lint.interp.call.unknown_calls import unknown_call
 from inplace_lint.interp.frame import Arguments
 from inplace_lint.interp.intrinsics.call import IntrinsicCall
@@ -24,8 +24,7 @@ from inplace_lint.interp.outcome import Results
 from inplace_lint.knowledge.op import Step
 from inplace_lint.knowledge.words import ArgumentKind
 
-_TRAINED = "requires_grad"  # the item of a configuration that says whether parameters are trained
-_ENDING = "postfix"  # the argument that ends the name of what a configuration asks for
+_RECEIVER = "self"
 _DEEPEST = 1  # an independent distribution wraps another one
 
 
@@ -77,36 +76,61 @@ def _built(act: IntrinsicCall) -> Results:
     """
     Return what a configuration asks for: an object of the class that a step names for its `type`, with its items.
 
-    Where the step names it, the name comes first, with the argument `postfix` at its end.
+    Where the step names it, the name comes first, with what the arguments in braces are.
     """
     asked = _asked(act)
-    step = None if asked is None else next((one for one in act.form.steps if asked[0] in one.when), None)
-    if asked is None or step is None or act.arguments.unknown:
+    if asked is None or act.arguments.unknown or _has_function(act):
         return unknown_call(act.interp, act.frame, act.state, Dotted(act.form.name), act.arguments, act.at)
+    step, items = asked
     positional, keywords = _handed(act, step)
-    given = Arguments(positional, (*asked[1].items(), *keywords))
+    given = Arguments(positional, (*items.items(), *keywords))
     results = act.interp.call(act.frame, act.state, Dotted(step.to), given, act.at)
     if not step.name:
         return results
-    ending = act.value(_ENDING)
-    name = Const(f"{step.name}{ending.value}") if isinstance(ending, Const) else act.unknown()
+    name = _named(act, step.name)
     return [(state, Tuple((name, made), exact=True)) for state, made in results]
 
 
-def _asked(act: IntrinsicCall) -> tuple[str, dict[str, Value]] | None:
-    """Return the type that a configuration names, the first argument, and its other items; None if any is unknown."""
-    value = act.positional(0)
-    if value == NONE:
-        return str(None), {}
+def _has_function(act: IntrinsicCall) -> bool:
+    """Return whether the object whose method is called was given a function, which may be what makes the layer."""
+    owner = act.state.instance(act.values.get(_RECEIVER, NONE))
+    return owner is not None and any(isinstance(value, Closure) for value in owner.attrs.values())
+
+
+def _asked(act: IntrinsicCall) -> tuple[Step, dict[str, Value]] | None:
+    """Return the step for a configuration, the first argument, and its other items; None if it is not sure."""
+    value = next(act.value(one.name) for one in act.form.args if one.name != _RECEIVER)
     inner = act.state.object(value)
-    if not isinstance(inner, DictObject) or not inner.exact:
+    items: dict[str, Value] = {}
+    if isinstance(inner, DictObject) and inner.exact:
+        items = {str(key): item for key, item in inner.items.items()}
+    elif value != NONE:
         return None
-    items = {str(key): item for key, item in inner.items.items()}
-    match items.pop("type", NONE), items.pop(_TRAINED, Const(True)):
-        case Const(str(kind)), Const(True):
-            return kind, items
-        case _:
-            return None
+    step = _of_type(act, items.pop("type", NONE))
+    needed = (
+        [(items.pop(key, Const(flag)), Const(flag)) for key, flag in step.needs.items()] if step is not None else []
+    )
+    return (step, items) if step is not None and all(has == wanted for has, wanted in needed) else None
+
+
+def _of_type(act: IntrinsicCall, kind: Value) -> Step | None:
+    """Return the step for a type that a configuration names; None for one that is unknown."""
+    return next((step for step in act.form.steps if isinstance(kind, Const) and str(kind.value) in step.when), None)
+
+
+def _class_of_type(act: IntrinsicCall) -> Results:
+    """Return the class that a step names for a type."""
+    step = _of_type(act, act.value(act.form.args[-1].name))
+    if step is None:
+        return unknown_call(act.interp, act.frame, act.state, Dotted(act.form.name), act.arguments, act.at)
+    return [(act.state, Dotted(step.to))]
+
+
+def _named(act: IntrinsicCall, template: str) -> Value:
+    """Return a name with its arguments in braces filled in; an unknown value if one of these is unknown."""
+    values = {one.name: act.value(one.name) for one in act.form.args if f"{{{one.name}}}" in template}
+    known = {name: value.value for name, value in values.items() if isinstance(value, Const)}
+    return Const(template.format_map(known)) if len(known) == len(values) else act.unknown()
 
 
 def _handed(act: IntrinsicCall, step: Step) -> tuple[tuple[Value, ...], list[tuple[str, Value]]]:
@@ -119,6 +143,7 @@ def _handed(act: IntrinsicCall, step: Step) -> tuple[tuple[Value, ...], list[tup
 
 
 INTRINSICS: dict[str, Callable[[IntrinsicCall], Results]] = {
+    "asked": _class_of_type,
     "built": _built,
     "object": _object,
     "of_object": _of_object,

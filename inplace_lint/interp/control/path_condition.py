@@ -101,9 +101,9 @@ def split(fuel: Fuel, state: State, value: Value, wanted: Three = None) -> list[
         return [(state, known)]
     usual = _side_of_defaults(state, value, _absent) if fuel.prefers else None
     default = _side_of_defaults(state, value, _option) if fuel.prefers and usual is None else None
-    first = next((side for side in (usual, wanted, default) if side is not None), fuel.prefers)
+    first: Three = next((side for side in (usual, wanted, default) if side is not None), None)
     if fuel.width <= 1 or not fuel.step():
-        fuel.drop("sides")
+        first = fuel.only_side(first)
         learn(state, value, first)
         return [(state, first)]
     first = usual is not False and default is not False

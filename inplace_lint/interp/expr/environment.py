@@ -260,9 +260,19 @@ def run_item(interp: Interpreter, state: State, path: str, env: Ref, item: Defin
                     decorators.run_on_class(interp, frame, state, node.decorators, cls)
         else:
             # IMPRECISE: a module-level statement with several outcomes is followed on its first one.
+            guesses = fuel.counters["guessed_sides"]
             interp.run_in_place(frame, state, interp.context.code(item.slice).body)
+            if fuel.counters["guessed_sides"] > guesses:
+                _forget_flags(state, path, env, item)
         fuel.at_imports -= given - fuel.steps
     state.modes, state.assumptions = modes, assumptions
+
+
+def _forget_flags(state: State, path: str, env: Ref, item: Definition) -> None:
+    """Make unknown which of True and False a statement binds, where that was decided by a side that was guessed."""
+    for name in item.binds:
+        if _bound(state, env, name) in {Const(True), Const(False)}:
+            state.bind(env, name, state.symbols.sym((origins.GLOBAL, path, name)))
 
 
 def decorated_class(interp: Interpreter, state: State, frame: Frame, item: Definition) -> ClassValue | None:
