@@ -52,7 +52,10 @@ def computed(interp: Interpreter, frame: Frame, state: State, instance: Instance
 
 
 def unknown(interp: Interpreter, frame: Frame, state: State, value: Ref, name: str) -> Value:
-    """Return an attribute of which nothing is known; where the call handles that there is none, one is assumed."""
+    """Return what the program gave all tensors, else an unknown value; where its lack is handled, one is assumed."""
+    own = swapped.method(interp, frame, state, value, name) if interp.context.swapped else None
+    if own is not None:
+        return own
     if (frame.env.id, "AttributeError") in interp.fuel.lacks:
         state.assume("no exception is raised where one is handled")
     argument = state.trait(traits.ARGUMENT, value.id)

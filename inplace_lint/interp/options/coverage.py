@@ -192,12 +192,10 @@ class Coverage(Struct):
 
     def words(self) -> tuple[str, ...]:
         """Return the options that the entry point runs on, as they are passed."""
-        given = [(self.options[number].name, value) for number, value in self.choice.options]
-        passed = (number for number, cls in self.choice.instances if cls == self.options[number].cls)
-        return (
-            *(f"{name}={_spelled(value)}" for name, value in given),
-            *(f"{self.options[number].name}=..." for number in passed),
-        )
+        options, choice = self.options, self.choice
+        given = (f"{options[number].name}={_spelled(value)}" for number, value in choice.options)
+        passed = (f"{options[number].name}=..." for number, cls in choice.instances if cls == options[number].cls)
+        return *given, *passed
 
     def one(self, frame: Frame, state: State, node: Conditional, test: Value, side: bool) -> None:
         """Record that a path took one side of a condition, and did not look at the other one."""
@@ -375,12 +373,14 @@ def _is_none(node: ir.Expr) -> bool:
     return type(node) is ir.Const and node.value is None
 
 
-def is_alternative(state: State, item: Value) -> bool:
-    """Check whether an item of a dict is something to call: a class, function, method or module, or a row of such."""
+def is_alternative(state: State, item: Value, depth: int = 1) -> bool:
+    """Return whether an item is to be called: a class, function, method or module, or a row or a dict of such."""
     if isinstance(item, Tuple) and item.items:
-        return is_alternative(state, item.items[0])
+        return is_alternative(state, item.items[0], depth)
     if isinstance(item, Bound):
         return isinstance(item.function, Closure)
+    if depth and isinstance(inner := state.object(item), DictObject) and inner.items:
+        return all(is_alternative(state, part, depth - 1) for part in inner.items.values())
     return isinstance(item, Dotted | ClassValue | Closure | Partial) or state.instance(item) is not None
 
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Dotted, Value
+from inplace_lint.domain.values import Bound, Closure, Dotted, Ref, Value
 from inplace_lint.effects.summary import Definition
 from inplace_lint.interp.expr import environment
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.module_scope import module_env
+from inplace_lint.knowledge.facts import is_member
 
 
 def value(interp: Interpreter, frame: Frame, state: State, owner: str, name: str) -> Value | None:
@@ -23,7 +24,7 @@ def value(interp: Interpreter, frame: Frame, state: State, owner: str, name: str
     swapped = interp.context.swapped
     full = interp.context.canonical(f"{owner}.{name}")
     items = [*swapped.get(full, ()), *swapped.get(f"{owner}.", ())]
-    if not items or not interp.context.forms(full):
+    if not items or not _is_known(interp, full):
         return None
     known, key = state.trait(traits.SWAPPED, full), ("", full)
     if known is not None or key in interp.context.running or any(_is_before(frame, *item) for item in items):
@@ -62,5 +63,20 @@ def _is_before(frame: Frame, path: str, item: Definition) -> bool:
 def swap(interp: Interpreter, state: State, owner: str, name: str, value: Value) -> None:
     """Remember that an attribute of a framework's module is set."""
     full = interp.context.canonical(f"{owner}.{name}")
-    if interp.context.forms(full):
+    if _is_known(interp, full):
         state.set_trait(traits.SWAPPED, full, value)
+
+
+def method(interp: Interpreter, frame: Frame, state: State, tensor: Ref, name: str) -> Value | None:
+    """Return the function that the program gave all tensors under a name (`torch.Tensor.halve_ = halve_`)."""
+    kind = state.tensor(tensor)
+    facts = None if kind is None else interp.context.facts.get(kind.framework)
+    if facts is None:
+        return None
+    own = value(interp, frame, state, facts.framework.tensor, name)
+    return Bound(tensor, own) if isinstance(own, Closure) else None
+
+
+def _is_known(interp: Interpreter, full: str) -> bool:
+    """Return whether a name is one of the framework's, or was before the program set it."""
+    return bool(interp.context.forms(full)) or (is_member(full) and full in interp.context.swapped)
