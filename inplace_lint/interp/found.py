@@ -169,15 +169,23 @@ def of_method(
     Return what a method was found to do that a call of its object does not run, with who trains through it.
 
     If objects of its class are not called, all calls of it may run in evaluation: of a module, somebody has to be seen
-    who trains. If they are called, and it `returns` nothing but writes parameters, it is a step: what the object keeps
-    of an earlier call has been trained through before.
+    who trains; where its own parameters require grad, somebody who does not would have to be. If they are called, and
+    it `returns` nothing but writes parameters, it is a step: what the object keeps of an earlier call has been trained
+    through before.
     """
     if entry:
         nobody = Asks(interp.context.path, "")
         return found if returns else [replace(one, entry=nobody) if _is_own_step(one.event) else one for one in found]
     whole = f"{cls.name}.{name}" if interp.context.is_module(cls) is not None else None
     anybody = Asks(interp.context.path, whole, method=name, owner=cls.name)
-    return [replace(one, entry=anybody) if gradients.is_assumed(one.event) else one for one in found]
+    unless_nobody = replace(anybody, name=None)
+    asked = [(one, anybody if gradients.is_assumed(one.event) else unless_nobody) for one in found]
+    return [replace(one, entry=asks) if asks is anybody or _is_of_caller(one.event) else one for one, asks in asked]
+
+
+def _is_of_caller(event: Event) -> bool:
+    """Check whether an event fails in a backward that whoever called the entry point runs."""
+    return isinstance(event, Stale) and event.backward is None
 
 
 def _is_own_step(event: Event) -> bool:
