@@ -178,14 +178,14 @@ def of_method(
         return found if returns else [replace(one, entry=nobody) if _is_own_step(one.event) else one for one in found]
     whole = f"{cls.name}.{name}" if interp.context.is_module(cls) is not None else None
     anybody = Asks(interp.context.path, whole, method=name, owner=cls.name)
-    unless_nobody = replace(anybody, name=None)
-    asked = [(one, anybody if gradients.is_assumed(one.event) else unless_nobody) for one in found]
+    recording = replace(anybody, computes=True)
+    asked = [(one, anybody if gradients.is_assumed(one.event) else recording) for one in found]
     return [replace(one, entry=asks) if asks is anybody or _is_of_caller(one.event) else one for one, asks in asked]
 
 
 def _is_of_caller(event: Event) -> bool:
-    """Check whether an event fails in a backward that whoever called the entry point runs."""
-    return isinstance(event, Stale) and event.backward is None
+    """Check whether an event fails in a backward that whoever called the entry point runs, whatever is assumed."""
+    return isinstance(event, Stale) and event.backward is None and not event.assumptions
 
 
 def _is_own_step(event: Event) -> bool:

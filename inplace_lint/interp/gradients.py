@@ -58,9 +58,14 @@ def is_custom_function(interp: Interpreter, cls: ClassValue) -> bool:
 
 
 def is_refuted(interp: Interpreter, state: State, event: Event) -> bool:
-    """Check whether an event assumes a gradient for what the path has shown to have none, or taken for a setting."""
-    asked = (Sym(SymId(one.of)) for one in event.assumptions if isinstance(one, Assumption) and one.of != NOBODY)
-    return any(
+    """
+    Check whether an event assumes a gradient for what the path has shown to have none, or taken for a setting.
+
+    Or for what a constructor has computed of no parameter, where the program runs backward later.
+    """
+    asked = [Sym(SymId(one.of)) for one in event.assumptions if isinstance(one, Assumption) and one.of != NOBODY]
+    runs = bool(asked) and isinstance(event, Stale) and event.backward is not None
+    return (runs and is_of_constructor(interp, event) and not given(interp, event)) or any(
         unknown_history.has_no_gradient(state, one)
         or unknown_history.is_setting(state, one)
         or _is_of_batch(interp, state, one)
@@ -199,9 +204,9 @@ def is_of_constructor(interp: Interpreter, event: Event) -> bool:
     """
     Check whether a constructor both kept and overwrote what an event assumes a gradient for.
 
-    It did so before any loss, and the first backward that went there would use it up.
+    It did so before any loss, unless it runs backward itself, and the first backward that went there would use it up.
     """
-    if not isinstance(event, Stale) or event.backward is not None:
+    if not isinstance(event, Stale) or (event.backward and _is_in_constructor(interp, event.backward)):
         return False
     return all(_is_in_constructor(interp, touch.site) for touch in (event.save, event.write))
 

@@ -61,6 +61,8 @@ class Trainers:
             return True
         owner, _, name = (asks.name or "").rpartition(".")
         method = (asks.path, owner, name) if owner else (asks.path, asks.owner, asks.method)
+        if asks.computes:
+            return not self._evaluation.runs(method[0], method[2], member=True)
         if asks.again:
             return any(self._parameters.is_trained((one.path, one.function, one.param)) for one in asks.given)
         if asks.buffers:
