@@ -112,13 +112,25 @@ def with_callers(
     recorded = replace(entry, records=True)
     called = replace(recorded, name=f"{name}.{interp.context.default().framework.calls}")
     again = replace(entry, method=name, owner="" if cls is None else cls.name, ran=True)
-    return [
+    made = [
         replace(one, entry=again)
         if ran and ran in one.event.assumptions and _is_stepped(one.event)
         else replace(one, entry=entry)
         if asked and (asked in one.event.assumptions or _is_refused_alone(one.event))
         else replace(one, entry=recorded if cls is not None or _runs_inside(interp, one.event) else called)
         if isinstance(one.event, Refused) and one.event.check in _WHERE_RECORDED
+        else one
+        for one in found
+    ]
+    return with_options(made, entry)
+
+
+def with_options(found: list[Found], entry: Asks) -> list[Found]:
+    """Return what was found of an entry point; an option may be passed only where no gradients are recorded."""
+    computes = replace(entry, computes=True)
+    return [
+        replace(one, entry=computes)
+        if one.entry is None and one.options and isinstance(one.event, Stale | Carried) and one.event.backward is None
         else one
         for one in found
     ]

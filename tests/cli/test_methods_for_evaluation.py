@@ -120,3 +120,40 @@ def test_what_a_constructor_computes_of_no_parameter_has_no_gradient_in_a_script
     (folder / "pyproject.toml").write_text("")
     (folder / "contract.py").write_text(CONTRACT)
     assert lint("contract.py").out == "All checks passed! (1 more with `--assume grad`)\n"
+
+
+CACHED = """\
+import torch
+from torch import nn
+
+
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.k = nn.Linear(2, 2)
+        self.register_buffer("keys", torch.zeros(4, 2))
+
+    def forward(self, x, cache=False):
+        k = self.k(x).exp()
+        if cache:
+            self.keys[:1] = k
+            k += 1
+        return k
+"""
+GENERATE = """\
+import torch
+
+
+def generate(net, x):
+    {}:
+        return net(x, cache=True)
+"""
+
+
+@pytest.mark.parametrize(("context", "told"), [("with torch.inference_mode()", False), ("if True", True)])
+def test_an_option_that_is_only_passed_without_gradients_is_no_fault(lint, folder, context, told):
+    (folder / "pyproject.toml").write_text("")
+    (folder / "attention.py").write_text(CACHED)
+    (folder / "generate.py").write_text(GENERATE.format(context))
+    found = lint("--output-format=concise", "attention.py").out
+    assert ("error[IPL101] [*] with `cache=True`" in found) is told
