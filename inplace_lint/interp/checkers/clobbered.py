@@ -148,8 +148,7 @@ def _check(call: Call, part: str, expr: ir.Name, ref: Ref, tensor: Tensor) -> No
         return  # likewise
     if writes[0].clock > bound and escaped.is_blank(call, tensor):
         return  # the variable is of memory without values: it shows what is written there
-    anew = _set_anew(call, writes, ref, tensor, (frame.env.id, expr.id))
-    since = max(bound, anew)
+    since = max(bound, _set_anew(call, writes, ref, tensor, (frame.env.id, expr.id)))
     for write in writes:
         if write.clock > since and (
             (
@@ -166,8 +165,7 @@ def _check(call: Call, part: str, expr: ir.Name, ref: Ref, tensor: Tensor) -> No
         if write.clock > bound and (write.tensor == ref or write.through):
             escaped.check_read(call, part, expr, tensor, write)
     passed_twice.read(call, part, expr, tensor)
-    later = writes if not anew else tuple(write for write in writes if write.clock > anew)
-    found = buried.overwritten(call, later, ref, expr.id)
+    found = buried.overwritten(call, writes, ref, expr.id)
     if found is not None:
         _report(call, part, expr, tensor, *found, within=True)
 
