@@ -86,14 +86,15 @@ def start(interp: Interpreter, item: Definition) -> None:
     context.replaceable = context.derived = frozenset()
     if item.kind != "class":
         return
-    others = [part for other in items if other is not item for part in (other, *other.methods)]
+    around = [other for other in items if other is not item and other.name not in item.reads]  # what it calls, it runs
+    others = [part for other in around for part in (other, *other.methods)]
     run = {"__init__", *(name.rpartition(".")[2] for name in item.calls)}
     later = [method for method in item.methods if method.name not in run]
     found = frozenset[str]().union(*(one.outside for one in (*others, *later)))
     if "" in found:
         lines = context.main.source.split("\n")
-        around = "\n".join((*lines[: item.slice.first - 1], *lines[item.slice.last :]))
-        found |= {keyword or text for keyword, text in _NAMED.findall(around)}
+        text = "\n".join((*lines[: item.slice.first - 1], *lines[item.slice.last :]))
+        found |= {keyword or quoted for keyword, quoted in _NAMED.findall(text)}
     if not any(item.name in other.calls for other in items):
         context.derived = frozenset(_replaced(item, items))
     context.replaceable = found | context.derived
