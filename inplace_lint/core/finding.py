@@ -154,7 +154,7 @@ class Asks(Struct, frozen=True):
     `ran`: what was run alone trains parameters itself, and the question is who trains through what it returns.
     `buffers`: it is a call of a module that has them and no parameters, and the question is what it is called on; where
     it would fail at the second step (`again`), a call has to be seen. `own`: what was run alone asks itself, before it
-    returns.
+    returns. `computes`: its own parameters require grad, and only calls in evaluation ask for none.
     """
 
     path: str
@@ -168,6 +168,7 @@ class Asks(Struct, frozen=True):
     buffers: bool = False
     again: bool = False
     own: bool = False
+    computes: bool = False
 
 
 class Finding(Struct, frozen=True):

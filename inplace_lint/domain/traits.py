@@ -344,7 +344,7 @@ OPERAND_OF: Trait[SymId, tuple[SymId, ...]] = Trait("is an operand of", Owner.SY
 OTHER_DEFAULT: Trait[None, bool] = Trait("other default dtype", Owner.WHOLE)
 MEMBER: Trait[tuple[Slice, str, Value], Ref] = Trait("member", Owner.WHOLE)
 LISTED: Trait[Value, tuple[Ref, ...]] = Trait("listed modules", Owner.WHOLE)
-TRAINS: Trait[None, bool] = Trait("trains", Owner.WHOLE)
+TRAINS: Trait[None, int] = Trait("trains", Owner.WHOLE)
 HANDED: Trait[None, Handed] = Trait("handed to an unknown call", Owner.WHOLE, derived=True)
 LOADED: Trait[None, bool] = Trait("a module may have been loaded", Owner.WHOLE, derived=True)
 LOSS: Trait[None, bool] = Trait("ran the backward of a loss in this entry point", Owner.WHOLE)

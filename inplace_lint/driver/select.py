@@ -63,7 +63,12 @@ class Said(Struct, frozen=True):
     def doubt(self) -> tuple[bool, int, int, int, int]:
         """The key by which the surest of several drafts is the lowest; one without options goes before the others."""
         sure = doubt(self.severity, len(self.draft.assumptions), self.certainty)
-        return self.entry is not None, *sure, len(self.options)
+        return not self.is_open, *sure, len(self.options)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nothing of the project decides on it but that it runs in evaluation."""
+        return self.entry is None or self.entry.computes
 
 
 class Chosen(NamedTuple):
@@ -130,7 +135,7 @@ def _is_hidden_fault(said: Said) -> bool:
 
 def _to_be_asked(group: Sequence[Said]) -> list[Said]:
     """Return the drafts that are errors if the project shows what they assume, where none of the others is one."""
-    if any(one.entry is None and one.severity is Severity.ERROR for one in group):
+    if any(one.is_open and one.severity is Severity.ERROR for one in group):
         return []
     entries = ((one, one.entry) for one in group if one.entry is not None)
     asked = [one for one, entry in entries if only_training(one.draft.assumptions, len(entry.given))]

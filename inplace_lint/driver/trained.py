@@ -110,6 +110,8 @@ def _of_nobody(one: Finding) -> Finding:
 
 def _asked(trainers: _Answers, one: Finding, entry: Asks) -> Finding:
     """Return a finding without its entry if the project runs it for a gradient; a warning if that is not certain."""
+    if entry.computes and one.options and not trainers.passes(entry, one.options):
+        return one
     if not entry.records:
         return _told(trainers, one, entry) if trainers.ask(entry) else one
     records = trainers.record(entry, one.options)
@@ -148,6 +150,9 @@ class _Answers:
 
     def record(self, asks: Asks, options: Iterable[str]) -> bool | None:
         return self._answer("record", asks, tuple(options))
+
+    def passes(self, asks: Asks, options: Iterable[str]) -> bool:
+        return self._answer("passes", asks, tuple(options)) is True
 
     def _answer(self, name: str, asks: Asks, *more: tuple[str, ...]) -> bool | None:
         if self._store is None:

@@ -14,7 +14,7 @@ from inplace_lint.core.span import Slice
 from inplace_lint.effects.summary import Definition, Outline, mentions
 from inplace_lint.ir import nodes as ir
 
-_SETS = ("reads", "calls", "attributes", "kept", "kept_attributes", "sets", "gets", "swaps")
+_SETS = ("reads", "calls", "attributes", "kept", "kept_attributes", "sets", "gets", "swaps", "outside")
 _WORDS = ("kind", "name", "qualname", "writes", "writes_shared", "makes", "runs_made")
 _LISTS = ("binds", "bases", "decorators")
 

@@ -35,7 +35,8 @@ class Definition(NamedTuple):
     call them, `kept_attributes` the attributes; of a class those outside of its methods. `runs_made`: it calls a
     variable that it binds. `sets` are the attributes that a method sets on its instance, of a class those that its body
     binds, `gets` those that a method reads. `swaps` are the attributes of frameworks that it sets, by their full names;
-    a dot at the end stands for any. `imports` are those inside of a function or method.
+    a dot at the end stands for any. `outside` are those that it sets on other objects than its instance, "" for any.
+    `imports` are those inside of a function or method.
     """
 
     kind: str
@@ -58,6 +59,7 @@ class Definition(NamedTuple):
     sets: frozenset[str] = frozenset()
     gets: frozenset[str] = frozenset()
     swaps: frozenset[str] = frozenset()
+    outside: frozenset[str] = frozenset()
     imports: tuple[ir.ImportName | ir.ImportFrom, ...] = ()
 
     @property
@@ -266,6 +268,7 @@ def definition(path: str, node: ast.stmt, names: Names, owner: ast.ClassDef | No
         writes_shared=names.write_shared(words),
         makes=names.make(words),
         swaps=names.swaps(words) if words.swaps else _NONE,
+        outside=swaps.outside(words.swaps, words.instance) if words.swaps else _NONE,
         imports=tuple(_imports(words.imports)) if kind == "function" else (),
     )
 
@@ -373,7 +376,7 @@ def _joined(one: Definition, other: Definition) -> Definition:
     return Definition("statement", "", "", slice_, one.binds + other.binds, **names, **flags)
 
 
-_JOINED = ("reads", "calls", "attributes", "kept", "kept_attributes", "swaps")
+_JOINED = ("reads", "calls", "attributes", "kept", "kept_attributes", "swaps", "outside")
 
 
 def _blocks(node: ast.If | ast.Try | ast.With) -> list[ast.stmt]:

@@ -64,6 +64,12 @@ def meant(
     return frozenset(names)
 
 
+def outside(found: Iterable[str], instance: str) -> frozenset[str]:
+    """Return the names of attributes that are set on other objects than the instance of a method; "" for any."""
+    parts = (target.rpartition(".") for target in found)
+    return frozenset(name for owner, dot, name in parts if dot and owner != instance)
+
+
 def _imported(imports: Iterable[ir.ImportName | ir.ImportFrom], roots: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield the names that imports bind to parts of a framework, each with the dotted name of that."""
     for node in imports:

@@ -80,13 +80,14 @@ class Context(Struct):
     `resetting` whether a method of it that no call of its objects runs sets attributes, `freezing` whether code says
     what is trained, `describing` whether functions only read a parameter and return it, `exchanged` the names of
     methods that classes were given anew, `swapped` the attributes of frameworks that the file or one that it imports
-    sets, by their full names, with the items that do, `making` the classes that metaclasses are making, and `bound` the
-    variables of modules that the current entry point has read, `passing` the calls in constructors by the variables
-    that they are given, `shown` the classes of arguments that uses show, `evaluated_keys` those under which only
-    evaluation stores something. `observed` is how entry points call functions. `effects` is what the file may write,
-    once that is known. `ran` is what each entry point did, `wrote` the places at which it wrote, and `writing` those of
-    the one that runs; `part` are those to run, None for all, or for those that what was `edited` affects. The
-    `observer` is called before each statement.
+    sets, by their full names, with the items that do, `replaceable` the attributes of the class that runs which other
+    code may set anew, `derived` those of them that derived classes have, `making` the classes that metaclasses are
+    making, and `bound` the variables of modules that the current entry point has read, `passing` the calls in
+    constructors by the variables that they are given, `shown` the classes of arguments that uses show, `evaluated_keys`
+    those under which only evaluation stores something. `observed` is how entry points call functions. `effects` is
+    what the file may write, once that is known. `ran` is what each entry point did, `wrote` the places at which it
+    wrote, and `writing` those of the one that runs; `part` are those to run, None for all, or for those that what was
+    `edited` affects. The `observer` is called before each statement.
     """
 
     main: Module
@@ -114,6 +115,8 @@ class Context(Struct):
     describing: dict[tuple[str, str, str, frozenset[str]], Read | None] = field(default_factory=dict)
     exchanged: set[str] = field(default_factory=set)
     swapped: dict[str, list[tuple[str, Definition]]] = field(default_factory=dict)
+    replaceable: frozenset[str] = frozenset()
+    derived: frozenset[str] = frozenset()
     making: list[ClassValue] = field(default_factory=list)
     observed: ObservedCalls = field(default_factory=ObservedCalls)
     coverage: Coverage = field(default_factory=Coverage)

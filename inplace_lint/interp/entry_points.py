@@ -37,7 +37,7 @@ from inplace_lint.interp.fuel import (
 )
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.module_scope import module_env
-from inplace_lint.interp.options import construction, earlier_calls, method_arguments, plainer_arguments, runs
+from inplace_lint.interp.options import construction, earlier_calls, method_arguments, plainer_arguments, runs, swapped
 from inplace_lint.interp.options.coverage import Choice
 from inplace_lint.interp.outcome import Flow, Results
 from inplace_lint.workspace import call_graph, trainers
@@ -62,7 +62,6 @@ def run_all(interp: Interpreter) -> list[Found]:
     noted = partial(_noted, interp, schedule.names(context.outline))
     found = noted(SCRIPT, partial(_run_script if order.script else registering.run_alone, interp))
     cost, unreached = dict[Definition, int](), set[str]()
-    run = partial(_run, interp, order=order)
     counters, call = interp.fuel.counters, context.default().framework.calls
     runs.prepare(context)
     for item in order.items:
@@ -77,7 +76,7 @@ def run_all(interp: Interpreter) -> list[Found]:
         is_large = counters["roots_cut_by_steps"] > cut
         if item.kind == "class" or not is_large:
             cost[item] = max(counters["framework_calls"] - calls, is_large * (CALLS_IN_CHOICES + 1))
-    for name, work in runs.all_further(interp, order, run, cost, frozenset(unreached)):
+    for name, work in runs.all_further(interp, order, partial(_run, interp, order=order), cost, frozenset(unreached)):
         found.extend(noted(name, work))
     confirmed = ((one, context.observed.confirmed(one.event)) for one in found)
     return [replace(one, event=event) for one, event in confirmed if event is not None]
@@ -124,6 +123,7 @@ def _start(interp: Interpreter, item: Definition) -> tuple[State, Frame]:
     coverage = interp.context.coverage
     bases = call_graph.bases_of(interp.context.project, interp.context.main, item) if item.bases else ()
     coverage.start(item.slice, schedule.setting(bases, item))
+    swapped.start(interp, item)
     state = base.fork()
     interp.context.observed.start_root(state)
     for condition, side in coverage.choice.sides:

@@ -112,13 +112,25 @@ def with_callers(
     recorded = replace(entry, records=True)
     called = replace(recorded, name=f"{name}.{interp.context.default().framework.calls}")
     again = replace(entry, method=name, owner="" if cls is None else cls.name, ran=True)
-    return [
+    made = [
         replace(one, entry=again)
         if ran and ran in one.event.assumptions and _is_stepped(one.event)
         else replace(one, entry=entry)
         if asked and (asked in one.event.assumptions or _is_refused_alone(one.event))
         else replace(one, entry=recorded if cls is not None or _runs_inside(interp, one.event) else called)
         if isinstance(one.event, Refused) and one.event.check in _WHERE_RECORDED
+        else one
+        for one in found
+    ]
+    return with_options(made, entry)
+
+
+def with_options(found: list[Found], entry: Asks) -> list[Found]:
+    """Return what was found of an entry point; an option may be passed only where no gradients are recorded."""
+    computes = replace(entry, computes=True)
+    return [
+        replace(one, entry=computes)
+        if one.entry is None and one.options and isinstance(one.event, Stale | Carried) and one.event.backward is None
         else one
         for one in found
     ]
@@ -169,15 +181,23 @@ def of_method(
     Return what a method was found to do that a call of its object does not run, with who trains through it.
 
     If objects of its class are not called, all calls of it may run in evaluation: of a module, somebody has to be seen
-    who trains. If they are called, and it `returns` nothing but writes parameters, it is a step: what the object keeps
-    of an earlier call has been trained through before.
+    who trains; where its own parameters require grad, somebody who does not would have to be. If they are called, and
+    it `returns` nothing but writes parameters, it is a step: what the object keeps of an earlier call has been trained
+    through before.
     """
     if entry:
         nobody = Asks(interp.context.path, "")
         return found if returns else [replace(one, entry=nobody) if _is_own_step(one.event) else one for one in found]
     whole = f"{cls.name}.{name}" if interp.context.is_module(cls) is not None else None
     anybody = Asks(interp.context.path, whole, method=name, owner=cls.name)
-    return [replace(one, entry=anybody) if gradients.is_assumed(one.event) else one for one in found]
+    recording = replace(anybody, computes=True)
+    asked = [(one, anybody if gradients.is_assumed(one.event) else recording) for one in found]
+    return [replace(one, entry=asks) if asks is anybody or _is_of_caller(one.event) else one for one, asks in asked]
+
+
+def _is_of_caller(event: Event) -> bool:
+    """Check whether an event fails in a backward that whoever called the entry point runs, whatever is assumed."""
+    return isinstance(event, Stale) and event.backward is None and not event.assumptions
 
 
 def _is_own_step(event: Event) -> bool:

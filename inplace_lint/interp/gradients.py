@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from inplace_lint.core.assumption import Assumption, assumption, passes_gradient, passes_trained
-from inplace_lint.core.event import Event, Site, Stale
+from inplace_lint.core.event import Carried, Event, Site, Stale
 from inplace_lint.core.finding import Given
 from inplace_lint.core.span import Slice
 from inplace_lint.domain import origins, traits, unknown_history
@@ -58,14 +58,34 @@ def is_custom_function(interp: Interpreter, cls: ClassValue) -> bool:
 
 
 def is_refuted(interp: Interpreter, state: State, event: Event) -> bool:
-    """Check whether an event assumes a gradient for what the path has shown to have none, or taken for a setting."""
-    asked = (Sym(SymId(one.of)) for one in event.assumptions if isinstance(one, Assumption) and one.of != NOBODY)
+    """
+    Check whether an event assumes a gradient for what the path has shown to have none, or taken for a setting.
+
+    Or for what a constructor has computed of no parameter, where the program runs backward later.
+    """
+    asked = [Sym(SymId(one.of)) for one in event.assumptions if isinstance(one, Assumption) and one.of != NOBODY]
+    runs = bool(asked) and isinstance(event, Stale) and event.backward is not None
+    if (runs and is_of_constructor(interp, event) and not given(interp, event)) or _fails_always(interp, event):
+        return True
     return any(
         unknown_history.has_no_gradient(state, one)
         or unknown_history.is_setting(state, one)
         or _is_of_batch(interp, state, one)
         for one in asked
     )
+
+
+def _fails_always(interp: Interpreter, event: Event) -> bool:
+    """
+    Check whether a function that trains keeps a history of what it is given: with one, its second step would fail.
+
+        def fit(x, net, opt):
+            scale[0] = x.std()          # before the loop
+            for _ in range(epochs):     # runs backward through `scale` in each turn
+    """
+    if not isinstance(event, Carried) or event.backward is None:
+        return False
+    return event.write.site.place.slice == event.backward.place.slice and bool(given(interp, event))
 
 
 def _is_of_batch(interp: Interpreter, state: State, value: Sym) -> bool:
@@ -199,9 +219,9 @@ def is_of_constructor(interp: Interpreter, event: Event) -> bool:
     """
     Check whether a constructor both kept and overwrote what an event assumes a gradient for.
 
-    It did so before any loss, and the first backward that went there would use it up.
+    It did so before any loss, unless it runs backward itself, and the first backward that went there would use it up.
     """
-    if not isinstance(event, Stale) or event.backward is not None:
+    if not isinstance(event, Stale) or (event.backward and _is_in_constructor(interp, event.backward)):
         return False
     return all(_is_in_constructor(interp, touch.site) for touch in (event.save, event.write))
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from inplace_lint.core.event import Carried, Keeping, Snapshot
+from inplace_lint.core.finding import Asks
 from inplace_lint.domain import tape, traits
 from inplace_lint.domain.heap import Tensor
 from inplace_lint.domain.state import State
@@ -25,7 +26,7 @@ from inplace_lint.effects.reachability import reachable
 from inplace_lint.effects.summary import Definition
 from inplace_lint.interp import losses
 from inplace_lint.interp.call import module_registry
-from inplace_lint.interp.found import Found
+from inplace_lint.interp.found import Found, with_options
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.options import method_arguments
@@ -55,7 +56,8 @@ def run(interp: Interpreter, frame: Frame, made: State, left: Left, cls: ClassVa
         for after, returned in interp.call(frame, again, Bound(receiver, method), arguments, 0)[:1]:
             tape.next_step(after, interp.context.default().framework.name, losses.of_result(interp, after, returned))
             options = interp.context.coverage.words()
-            return [Found(event, 1, 1, options) for event in after.events if isinstance(event, Carried)]
+            found = [Found(event, 1, 1, options) for event in after.events if isinstance(event, Carried)]
+            return with_options(found, Asks(interp.context.path, f"{cls.name}.{name}"))
     return []
 
 

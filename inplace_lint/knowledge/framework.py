@@ -100,7 +100,8 @@ class Framework(Struct, frozen=True):
     equality: frozenset[str] = frozenset()  # ops that compare for equality
     moves: Mapping[str, str] = field(default_factory=dict)  # to a device, with what says where another tensor is
     labels: Mapping[str, str] = field(default_factory=dict)  # what a trained value is compared with, by the op
-    excludes: frozenset[str] = frozenset()  # ops that give elements far below the others no weight and no gradient
+    # Ops that give elements far below the others no weight and no gradient, or hand them on to such ops.
+    excludes: frozenset[str] = frozenset()
 
     # Training.
     datasets: frozenset[str] = frozenset()  # classes whose `__getitem__` is asked for a position

@@ -65,17 +65,27 @@ class Evaluation(Struct, dict=True):
         """
         Check whether all that uses functions, or methods, of a name runs in evaluation; false if nothing does.
 
-        The files that may use the one at `path` are looked at.
+        The files that may use the one at `path` are looked at. One that hands on to another of its name in evaluation
+        is what others call, but those that train.
+
+            @torch.no_grad()
+            def process(self, x):
+                return self.model.process(x)
         """
         if name in _inferring():
             return True
         if not name or name.startswith("__") or name in trained():
             return False
         paths = self.graph.mentioning(path, name)
-        uses = [
-            use for user in paths[:MOST] for use in self._uses(user, name) if not (use.quoted or (member and use.bare))
-        ]
-        return 0 < len(paths) <= MOST and bool(uses) and all(self._evaluates(path, use, depth) for use in uses)
+        if not 0 < len(paths) <= MOST:
+            return False
+        found = [(user, use) for user in paths for use in self.uses_in(user, name)]
+        handed = any(use.evaluates and use.member and member for _, use in found if use.user == name)
+        uses = [(user, use) for user, use in found if use.user != name and not (use.quoted or (member and use.bare))]
+        return (bool(uses) or handed) and all(
+            (handed and not (self.is_run(use) or self.asks(user, use))) or self._evaluates(path, use, depth)
+            for user, use in uses
+        )
 
     def uses(self, path: str, file: str, user: str, name: str) -> bool:
         """Check whether a function in a file uses the functions of a name, which `path` defines, in evaluation only."""

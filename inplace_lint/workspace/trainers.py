@@ -61,6 +61,8 @@ class Trainers:
             return True
         owner, _, name = (asks.name or "").rpartition(".")
         method = (asks.path, owner, name) if owner else (asks.path, asks.owner, asks.method)
+        if asks.computes:
+            return not self._evaluation.runs(asks.path, name or asks.method, member=bool(owner or asks.owner))
         if asks.again:
             return any(self._parameters.is_trained((one.path, one.function, one.param)) for one in asks.given)
         if asks.buffers:
@@ -145,12 +147,14 @@ class Trainers:
         An option of it that the project only passes where they are not says so, too.
         """
         owner, _, name = (asks.name or "").rpartition(".")
+        return self._recorded.of(Part(asks.path, owner, name)) if self.passes(asks, options) else False
+
+    def passes(self, asks: Asks, options: Iterable[str]) -> bool:
+        """Check whether each option of what was run alone may be passed where gradients are recorded."""
         tree = self._trees.of(asks.path) or ast.Module([], [])
         params = {arg.arg for known, node in functions_in(tree) if known == asks.name for arg in _arguments(node)}
         given = (option for option in options if option.partition("=")[0] in params)
-        if not all(self._recorded.passed(asks.path, option) for option in given):
-            return False
-        return self._recorded.of(Part(asks.path, owner, name))
+        return all(self._recorded.passed(asks.path, option) for option in given)
 
     @remembered
     def _train(self, start: Target, number: bool = False) -> bool:  # noqa: FBT002 - remembered by position

@@ -21,6 +21,7 @@ from inplace_lint.interp.call.unknown_calls import unknown_call
 from inplace_lint.interp.control import modes
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.options import swapped
 from inplace_lint.interp.outcome import Results, taken
 from inplace_lint.interp.pylib import dataclass_fields
 from inplace_lint.interp.transfer import op_call
@@ -225,6 +226,8 @@ def _call(interp: Interpreter, frame: Frame, state: State, ref: Ref, arguments: 
             return interp.call(frame, state, override, arguments, at)
         if instance.children is not None:
             return run_in_order(interp, frame, state, instance, arguments, at)
+        for name in interp.context.replaceable & instance.attrs.keys():
+            swapped.read(interp, state, instance, name, instance.attrs[name])
         return interp.apply_op(frame, state, instance.cls.name, arguments, at, instance=ref)
     own = _own_call(interp, state, instance.cls)
     if own is not None:

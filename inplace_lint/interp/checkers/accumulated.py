@@ -24,9 +24,12 @@ from inplace_lint.interp import gradients
 from inplace_lint.interp.frame import Frame, text_of
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.ir import nodes as ir
+from inplace_lint.ir.scopes import names_of
 from inplace_lint.ir.walk import walk
 
 _SCALES = frozenset({"*", "/"})
+_SHIFTS = frozenset({"+", "-"})
+_RUNS = "backward"
 
 
 def augment(interp: Interpreter, frame: Frame, state: State, node: ir.AugAssign, _old: Value, result: Value) -> None:
@@ -100,7 +103,8 @@ def _is_reset(interp: Interpreter, frame: Frame, at: int, target: ir.Expr) -> bo
 
     A variable of a function in which no loop is around the sum is gone when the function returns.
     """
-    around: tuple[object, ...] = ()
+    around: tuple[ir.Node, ...] = ()
+    counters = frozenset[str]()
 
     def same(one: object) -> bool:
         return isinstance(one, ir.Name | ir.Attr) and text_of(one) == text_of(target)
@@ -108,7 +112,10 @@ def _is_reset(interp: Interpreter, frame: Frame, at: int, target: ir.Expr) -> bo
     for part in walk(interp.context.body(frame)):
         if isinstance(part, ir.For | ir.While):
             inside = tuple(walk(part.body))
-            around = inside if any(getattr(one, "at", None) == at for one in inside) else around
+            if any(getattr(one, "at", None) == at for one in inside):
+                around, counters = inside, frozenset(names_of(part.target) if isinstance(part, ir.For) else ())
+    if _ends_once(around, counters):
+        return True
     if not around and frame.closure is not None and isinstance(target, ir.Name):
         return target.id in frame.closure.function.local
     return any(
@@ -117,6 +124,27 @@ def _is_reset(interp: Interpreter, frame: Frame, at: int, target: ir.Expr) -> bo
         and not any(same(one) for one in walk((part.value,)))
         for part in around
     )
+
+
+def _ends_once(around: tuple[ir.Node, ...], counters: frozenset[str]) -> bool:
+    """
+    Check whether all backwards in a loop run in one of its turns only, such as the last: a counter has one value there.
+
+        if step == len(loader) - 1: total.backward()
+    """
+    once = [part for part in around if isinstance(part, ir.If) and _is_one_turn(part.test, counters)]
+    inside = {id(one) for part in once for one in walk(part.body)}
+    return bool(once) and all(id(one) in inside for one in around if isinstance(one, ir.Attr) and one.name == _RUNS)
+
+
+def _is_one_turn(test: ir.Expr, counters: frozenset[str]) -> bool:
+    """Check whether a test compares the counter of a loop, or what is added to it, with one value."""
+    if not isinstance(test, ir.Compare) or test.ops != ("==",):
+        return False
+    parts = [tuple(walk((side,))) for side in (test.left, *test.rights)]
+    counted = [any(isinstance(one, ir.Name) and one.id in counters for one in side) for side in parts]
+    plain = not any(isinstance(one, ir.Binary) and one.op not in _SHIFTS for side in parts for one in side)
+    return counted.count(True) == 1 and plain
 
 
 def _used_up(frame: Frame, state: State, expr: ir.Expr) -> Iterator[bool]:

@@ -15,10 +15,11 @@ or together with the attribute:
     drift = mean - old
 
 Of others, only the same object under two variables counts, a view of a tensor that was overwritten as a whole, or one
-whose very part was assigned. Any other write through a view of a buffer is intended, and so is one through the variable
-of a loop (`for p in (w, b): p -= step`), or to what a call is given to write to (`out=buffer`). Two that share memory
-only by assumption are not reported. After an explicit write (`x += 1`) the written name itself may be read; after a
-hidden one (`inplace=True`), or one within an expression (`buried.py`), that is reported too.
+whose very part was assigned. Any other write through a view of a buffer is intended. So is one that a loop reads in its
+next turn through a view that was made before, one through the variable of a loop (`for p in (w, b): p -= step`), and
+one to what a call is given to write to (`out=buffer`). Two that share memory only by assumption are not reported. After
+an explicit write (`x += 1`) the written name itself may be read; after a hidden one (`inplace=True`), or one within an
+expression (`buried.py`), that is reported too.
 """
 
 from __future__ import annotations
@@ -150,7 +151,11 @@ def _check(call: Call, part: str, expr: ir.Name, ref: Ref, tensor: Tensor) -> No
     since = max(bound, _set_anew(call, writes, ref, tensor, (frame.env.id, expr.id)))
     for write in writes:
         if write.clock > since and (
-            (_hits(write, ref, tensor) and _surprises(call, write, frame.env.id, expr.id))
+            (
+                _hits(write, ref, tensor)
+                and not _is_of_earlier_turn(call, write, ref)
+                and _surprises(call, write, frame.env.id, expr.id)
+            )
             or (write.tensor == ref and _is_of_attribute(frame, write, expr.id))
             or (write.tensor == ref and _meets_itself(call, part, ref, write))
             or _loses(frame, write, ref, tensor)
@@ -195,6 +200,16 @@ def _hits(write: Write, ref: Ref, tensor: Tensor) -> bool:
         tensor.base is not None
         and write.tensor == tensor.base
         and write.touch.spelled in {Spelling.AUGMENTED, Spelling.CALL}
+    )
+
+
+def _is_of_earlier_turn(call: Call, write: Write, ref: Ref) -> bool:
+    """Check whether a loop reads a view above where it writes its base: but for the write it would never change."""
+    frame, site = call.frame, write.touch.site
+    return (
+        write.tensor != ref
+        and (site.place.slice, site.caller) == (frame.slice, frame.caller)
+        and call.at < site.place.at
     )
 
 

@@ -20,8 +20,11 @@ from inplace_lint.core.event import Keeping, Snapshot
 from inplace_lint.domain import traits
 from inplace_lint.domain.heap import BESIDE, Names, Tensor
 from inplace_lint.domain.values import Ref
+from inplace_lint.interp.frame import text_of
 from inplace_lint.interp.intrinsics import opaque_modules
 from inplace_lint.ir import nodes as ir
+from inplace_lint.ir.scopes import names_of
+from inplace_lint.ir.walk import walk
 
 if TYPE_CHECKING:
     from inplace_lint.interp.transfer.op_call import Call
@@ -51,6 +54,7 @@ def with_itself(call: Call, part: str, expr: ir.Expr | None, tensor: Tensor) -> 
                 and same.view in _SAME
                 and name != own
                 and (is_item or _is_turn(call, name))
+                and not _is_item_of(call, target, name)
             ):
                 assumed = opaque_modules.same_if(call.state, tensor, same)
                 if assumed is None:
@@ -87,6 +91,19 @@ def _is_turn(call: Call, name: str) -> bool:
     scope = call.state.heap[call.frame.env.id]
     value = scope.values.get(name) if isinstance(scope, Names) else None
     return isinstance(value, Ref) and call.state.has_trait(traits.BOUND_BY_LOOP, (call.frame.env.id, name, value))
+
+
+def _is_item_of(call: Call, target: ir.Expr | None, name: str) -> bool:
+    """Check whether a variable is that of a loop over what an item is read of: `for name, p in params.items()`."""
+    function = call.frame.closure.function if call.frame.closure is not None else None
+    if function is None or not isinstance(target, ir.Subscript):
+        return False
+    held = text_of(target.value)
+    return any(
+        name in names_of(loop.target) and text_of(loop.iter.func.value) == held
+        for loop in walk(function.body)
+        if type(loop) is ir.For and type(loop.iter) is ir.Call and type(loop.iter.func) is ir.Attr
+    )
 
 
 def _root(expr: ir.Expr | None) -> ir.Expr | None:

@@ -39,11 +39,11 @@ def run_for(interp: Interpreter, frame: Frame, state: State, node: ir.For) -> Ou
         forms = module_containers.forms(after, items.items)
         after.clock += calls  # what the first turn keeps is later than what the generator did
         for turn in range(1, len(items.items) + 1):
-            if EXACT_TURNS <= turn < len(items.items) and _repeats(node, going):
+            if EXACT_TURNS <= turn < len(items.items) and _repeats(node, going, since):
                 counts = True
                 continue
             # The last turn of a training goes another way than those before: what they kept meets what it writes.
-            turns = UNKNOWN_TURNS < turn == len(items.items) and going[0].has_trait(traits.TRAINS, None)
+            turns = UNKNOWN_TURNS < turn == len(items.items) and _has_trained(going[0], since)
             with interp.fuel.scope(prefers=not prefers, enters=False) if turns else interp.fuel.preferring(prefers):
                 late_turns.count_on_all(interp, frame, going if counts and turn == len(items.items) else (), node.body)
                 going = _bound(interp, frame, going, node, items, turn - 1, ended)
@@ -69,9 +69,14 @@ def _leave(interp: Interpreter, frame: Frame, paths: Iterable[State], node: ir.F
         interp.listeners.leave(interp, frame, path, node, since, made)
 
 
-def _repeats(node: ir.For, going: list[State]) -> bool:
+def _repeats(node: ir.For, going: list[State], since: int) -> bool:
     """Check whether turns train, as the first ones did, and no condition asks which turn it is."""
-    return all(path.has_trait(traits.TRAINS, None) for path in going) and not _asks_for_turn(node)
+    return all(_has_trained(path, since) for path in going) and not _asks_for_turn(node)
+
+
+def _has_trained(path: State, since: int) -> bool:
+    """Check whether a backward ran in a loop that began at a time; a loop over layers, in a step, has none."""
+    return (path.trait(traits.TRAINS, None) or 0) > since
 
 
 def _asks_for_turn(node: ir.For) -> bool:

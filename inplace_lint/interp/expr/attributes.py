@@ -41,6 +41,7 @@ from inplace_lint.interp.expr import environment, own_names, private_names, tens
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import kernels, opaque_modules
+from inplace_lint.interp.options import swapped
 from inplace_lint.interp.outcome import Raised, Results
 from inplace_lint.interp.pylib import constant_folding, dataclass_fields, releases
 from inplace_lint.interp.transfer import dtypes, materialise, no_gradient
@@ -162,7 +163,7 @@ def _of_unknown(interp: Interpreter, frame: Frame, state: State, value: Sym, nam
     if name in framework.parameters and (own := opaque_modules.parameter(state, value, name)) is not None:
         return [(state, own)]
     kind = "number" if name in {"ndim", "itemsize"} else value.kind if value.kind in {"array", "input"} else ""
-    describes = unknown_history.nodes_behind(state, value) and _describes(interp, name)
+    describes = unknown_history.nodes_behind(state, value) and tensor_attributes.describes(interp, name)
     return [(state, state.symbols.sym((origins.DESCRIBES if describes else origins.ATTRIBUTE, value.id, name), kind))]
 
 
@@ -172,12 +173,6 @@ def _is_item(state: State, value: Sym, named: Container[str]) -> bool:
     if origin in {origins.TURN, origins.ITEM} or opaque_modules.is_named_as_parameter(state, value, named):
         return True
     return origin is origins.RESULT and bool(unknown_history.nodes_behind(state, value))
-
-
-def _describes(interp: Interpreter, name: str) -> bool:
-    """Check whether an attribute of a tensor is no differentiable part of it, such as its device or its size."""
-    forms = (default := interp.context.default()).forms(f"{default.framework.tensor}.{name}")
-    return bool(forms) and (forms[0].grads == () or any(fact.kind == "value" for fact in forms[0].returns))
 
 
 def _of_object(interp: Interpreter, frame: Frame, state: State, value: Ref, name: str, at: int) -> Results:
@@ -223,6 +218,8 @@ def _of_instance(
 ) -> Results:
     found = instance.attrs.get(name)
     if found is not None:
+        if name in interp.context.replaceable:
+            swapped.read(interp, state, instance, name, found)
         return [(state, found)]
     if name == "__dict__":
         return [(state, own_names.mapping(value))]
@@ -245,6 +242,8 @@ def _of_instance(
     # An argument that is not constructed here may have another value than the constant that its class has.
     if resolved is None or (isinstance(resolved, Const) and state.has_trait(traits.ARGUMENT, value.id)):
         return _undefined(interp, frame, state, value, instance, name, at)
+    if name in interp.context.replaceable:
+        swapped.read(interp, state, instance, name, resolved)
     return _bound(interp, frame, state, value, resolved, at)
 
 

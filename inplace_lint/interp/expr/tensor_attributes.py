@@ -119,3 +119,9 @@ def gradient(interp: Interpreter, state: State, value: Ref, tensor: Tensor) -> V
             state.symbols.graded.add(grad.id)
         return grad
     return tensor.grad
+
+
+def describes(interp: Interpreter, name: str) -> bool:
+    """Check whether an attribute of a tensor is no differentiable part of it, such as its device or its size."""
+    forms = (default := interp.context.default()).forms(f"{default.framework.tensor}.{name}")
+    return bool(forms) and (forms[0].grads == () or any(fact.kind == "value" for fact in forms[0].returns))

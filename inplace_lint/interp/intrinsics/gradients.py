@@ -41,7 +41,7 @@ def backward_from(act: IntrinsicCall, value: Value, *, handed: bool = False) -> 
         state.set_trait(traits.DIFFERENTIATED, ref.id, True)
         if not retain and not tensor.nodes:
             state.set_trait(traits.USED_UP, ref.id, True)
-    state.set_trait(traits.TRAINS, None, True)
+    state.set_trait(traits.TRAINS, None, state.clock)
     if not handed:
         state.set_trait(traits.LOSS, None, True)
     inputs = state.tensors_in(act.value("inputs"))

@@ -153,12 +153,18 @@ def set_tensor_attribute(
         interp.listeners.replace(interp, state, touch, tensor, value)
         source = state.tensor(value)
         same = source is not None and (source.storage, source.part) == (tensor.storage, tensor.part)  # `w.data *= 2`
-        if tensor.leaf and tensor.rg and not same:
+        if tensor.leaf and tensor.rg and not same and not _has_memory_of_other(state, ref, tensor):
             state.write(tensor.storage, Write(touch, 0, False, 0, frozenset(), tensor=ref, moved=True))
         state.put(ref, _of_memory(state, tensor, source))
     else:
         state.set_trait(traits.ATTRIBUTE, (ref.id, name), value)
     return [state]
+
+
+def _has_memory_of_other(state: State, ref: Ref, tensor: Tensor) -> bool:
+    """Check whether a leaf has the memory of another tensor, as after `w.data = v`: what was kept may be of that."""
+    others = ((number, other) for number, other in state.heap.items() if type(other) is Tensor and other.view is None)
+    return any(other.storage == tensor.storage and number != ref.id for number, other in others)
 
 
 def _of_memory(state: State, tensor: Tensor, source: Tensor | None) -> Tensor:

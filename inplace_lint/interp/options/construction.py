@@ -38,6 +38,8 @@ def constructed(
     init = interp.lookup(state, cls, "__init__")
     for text in interp.context.coverage.choice.makes:
         state.assume(text)
+    if cls.meta is not None and isinstance(interp.lookup(state, cls.meta, "__call__"), Closure):
+        state.assume(f"`{cls.meta.name}` changes nothing in what it makes")
     spare = state.fork()
     entries = interp.context.constructed.get(id(cls), ())
     thaw = partial(portable_arguments.thawed, spare, chosen=interp.context.coverage.chosen)

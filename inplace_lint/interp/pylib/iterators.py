@@ -15,14 +15,17 @@ from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Items, Raised, Results
 from inplace_lint.interp.pylib import constant_folding
 from inplace_lint.interp.pylib.request import Request
-from inplace_lint.interp.transfer import materialise
+from inplace_lint.interp.transfer import materialise, no_gradient
 
 _LONGEST = 256
 
 
 def of_range(request: Request) -> Results:
-    """Return the numbers of a range; of an unknown one the first."""
+    """Return the numbers of a range; of an unknown one the first. What it is made of is whole: it has no gradient."""
     values = request.arguments.positional
+    for value in values:
+        if type(value) is not Const:
+            no_gradient.mark(request.state, value)
     numbers = [value.value for value in values if isinstance(value, Const) and isinstance(value.value, int)]
     if len(numbers) == len(values) and values and (len(numbers) < 3 or numbers[2] != 0):  # noqa: PLR2004 - a step
         span = range(*numbers)

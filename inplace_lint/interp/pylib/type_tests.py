@@ -13,7 +13,7 @@ import queue
 from collections.abc import Collection, Sequence
 
 from inplace_lint.domain import origins, traits
-from inplace_lint.domain.heap import DictObject, Instance, ListObject, Names, Tensor
+from inplace_lint.domain.heap import BESIDE, DictObject, Instance, ListObject, Names, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
     Bound,
@@ -128,7 +128,15 @@ def _is_tensor_of(interp: Interpreter, state: State, facts: Facts, value: Value,
     tensor, forms = state.tensor(value), interp.context.forms(cls.name)
     if tensor is None or not forms or forms[0].act != "parameter":
         return None
-    return True if tensor.param else False if tensor.leaf is False else None
+    return True if tensor.param else False if tensor.leaf is False or _is_made(state, tensor) else None
+
+
+def _is_made(state: State, tensor: Tensor) -> bool:
+    """Check whether a tensor is the result of an op, which makes no parameters, but may return what it was given."""
+    if tensor.view in BESIDE:
+        return True
+    base = None if tensor.base is None or not tensor.doubt else state.tensor(tensor.base)
+    return tensor.made is not None and (base is None or _is_made(state, base))
 
 
 def derives(interp: Interpreter, value: Value, cls: Value) -> bool | None:
