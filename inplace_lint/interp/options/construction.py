@@ -8,7 +8,7 @@ Construction of the class that is an entry point: on what the program passes, on
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import partial
 
 from inplace_lint.domain import origins
