@@ -36,10 +36,8 @@ def constructed(
     write gets one path, since these are constructed on their own as well.
     """
     init = interp.lookup(state, cls, "__init__")
-    for text in interp.context.coverage.choice.makes:
+    for text in (*interp.context.coverage.choice.makes, *_of_metaclass(interp, state, cls)):
         state.assume(text)
-    if cls.meta is not None and isinstance(interp.lookup(state, cls.meta, "__call__"), Closure):
-        state.assume(f"`{cls.meta.name}` changes nothing in what it makes")
     spare = state.fork()
     entries = interp.context.constructed.get(id(cls), ())
     thaw = partial(portable_arguments.thawed, spare, chosen=interp.context.coverage.chosen)
@@ -68,6 +66,12 @@ def constructed(
         searched = len(interp.context.coverage.refused) > known
         made = made or ([] if entries or searched else _on_unknown_values(interp, frame, spare, cls, init))
     return made or unmade(interp, spare, cls)
+
+
+def _of_metaclass(interp: Interpreter, state: State, cls: ClassValue) -> tuple[str, ...]:
+    """Return what is assumed of a metaclass that makes the objects itself."""
+    makes = cls.meta is not None and isinstance(interp.lookup(state, cls.meta, "__call__"), Closure)
+    return (f"`{cls.meta.name}` changes nothing in what it makes",) if cls.meta is not None and makes else ()
 
 
 def _on_unknown_objects(
