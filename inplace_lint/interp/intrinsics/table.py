@@ -162,8 +162,8 @@ def set_tensor_attribute(
 
 
 def _has_memory_of_other(state: State, ref: Ref, tensor: Tensor) -> bool:
-    """Check whether a leaf has the memory of another tensor, as after `w.data = v`: what was kept may be of that."""
-    others = ((number, other) for number, other in state.heap.items() if type(other) is Tensor and other.view is None)
+    """Check whether a leaf has the memory of a parameter, as after `w.data = v`: what was kept may be of that."""
+    others = ((number, other) for number, other in state.heap.items() if type(other) is Tensor and other.param)
     return any(other.storage == tensor.storage and number != ref.id for number, other in others)
 
 
