@@ -280,6 +280,7 @@ MAPPING: Trait[RefId, Ref] = Trait("dict behind an object of a class that derive
 SELECTED: Trait[RefId, bool] = Trait("copied by an index", Owner.OBJECT, derived=True)
 LEAST_AXES: Trait[RefId, int] = Trait("has at least so many axes, of which no more is known", Owner.OBJECT)
 FROZEN: Trait[RefId, bool] = Trait("a module whose parameters were told to require no grad", Owner.OBJECT)
+LEFT_OUT: Trait[RefId, int] = Trait("a module that stands for so many similar ones after it", Owner.OBJECT)
 UNIT_AXIS: Trait[RefId, bool] = Trait("has an axis of size 1, of how many is not known", Owner.OBJECT)
 GRADIENT_OF: Trait[RefId, Ref] = Trait("gradient of a parameter that may not require grad", Owner.OBJECT)
 REGISTRY: Trait[RefId, tuple[str, str]] = Trait(

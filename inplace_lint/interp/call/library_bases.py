@@ -133,8 +133,9 @@ def _fill_container(interp: Interpreter, frame: Frame, state: State, ref: Ref, a
         if isinstance(inner, DictObject):
             children = DictObject(dict(inner.items), inner.exact)
         elif not isinstance(inner, Instance) or inner.children is not None:
-            items = interp.items_of(frame, state, values[0], None, at)
-            items = items if items.exact and items.items else interp.turns(frame, state, values[0], None, at)
+            items = interp.turns(frame, state, values[0], None, at)
+            if items.left_out and len(items.items) == 2 and isinstance(items.items[1], Ref):  # noqa: PLR2004 - a pair
+                state.set_trait(traits.LEFT_OUT, items.items[1].id, items.left_out)
             children = _paired(state, items) or ListObject(items.items, items.exact)
         if isinstance(inner, Instance) and inner.children is not None and len(values) == 1:
             children = ListObject(values, exact)

@@ -19,6 +19,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from msgspec.structs import replace
 
+from inplace_lint.domain import traits
 from inplace_lint.domain.heap import DictObject, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Closure, Const, Ref, Tuple, Value
@@ -41,17 +42,35 @@ def with_late_number(
     """Return the items of a loop, the last one with a number at which it takes a side that may write, if one is."""
     target = node.target.items[0] if isinstance(node.target, ir.Sequence) and node.target.items else node.target
     numbers = [_number(item) for item in items.items]
-    runs_all = items.exact and not items.left_out
+    similar = _similar_after(state, items)
+    runs_all = items.exact and not items.left_out and not similar
     if runs_all or len(numbers) < 2 or not isinstance(target, ir.Name):  # noqa: PLR2004 - a first and a last one
         return items
     known = [number for number in numbers if number is not None]
     tests = _tests(node.body, target.id) if len(known) == len(numbers) else []
-    more = {_number(item): item for item in iterable.items} if type(iterable) is Tuple and iterable.exact else None
+    more: dict[int | None, Value] | None = None
+    if tests and similar:
+        later = () if _asks_for_length(node.body, target.id) else range(known[-1] + 1, known[-1] + 1 + similar)
+        more = {number: _renumbered(items.items[-1], number) for number in later}
+    elif type(iterable) is Tuple and iterable.exact:
+        more = {_number(item): item for item in iterable.items}
     number = _late_number(interp, frame, state, tests, target, known, more)
     if number is None:
         return items
     last = _renumbered(items.items[-1], number) if more is None else more[number]
     return replace(items, items=(*items.items[:-1], last))
+
+
+def _similar_after(state: State, items: Items) -> int:
+    """Return for how many similar modules, which a container has after it, the last numbered one stands."""
+    last = items.items[-1] if items.items else None
+    module = last.items[-1] if type(last) is Tuple and last.items else None
+    return (state.trait(traits.LEFT_OUT, module.id) or 0) if isinstance(module, Ref) else 0
+
+
+def _asks_for_length(body: Sequence[ir.Stmt], key: str) -> bool:
+    """Check whether a number is compared with what a call returns, such as the length of a container."""
+    return any(isinstance(part, ir.Compare) and mentions(part, key) and _calls(part) for part in walk(tuple(body)))
 
 
 def may_turn_more(state: State, iterable: Value, items: Items) -> bool:
@@ -218,6 +237,9 @@ def _candidates(
     near: set[int] = set()
     for part in (part for test in tests for part in _bounds(test) if not mentions(part, key)):
         for _, value in interp.evaluate(frame, state.fork(), part):
+            listed = state.object(value)
+            items = listed.items if isinstance(listed, ListObject) else value.items if type(value) is Tuple else ()
+            near.update(number for item in items if (number := _number(item)) is not None)
             if type(value) is Const and type(value.value) is int:
                 near.update((value.value - 1, value.value, value.value + 1))
     return sorted(number for number in near if number > last)
