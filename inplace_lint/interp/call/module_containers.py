@@ -153,8 +153,8 @@ def condensed(state: State, items: tuple[Value, ...]) -> tuple[Value, ...]:
     for value in items:
         if (
             len(kept) > 1
-            and _alike(state, kept[-1], value, 0)
-            and _alike(state, kept[-2], value, 0)
+            and alike(state, kept[-1], value)
+            and alike(state, kept[-2], value)
             and kept.count(value) != 1  # checked last: the items may be thousands of values that are no modules
         ):
             continue
@@ -226,7 +226,7 @@ def _is_number(value: Value) -> bool:
     return isinstance(value, Const) and isinstance(value.value, int | float) and not isinstance(value.value, bool)
 
 
-def _alike(state: State, one: Value, other: Value, depth: int) -> bool:
+def alike(state: State, one: Value, other: Value, depth: int = 0) -> bool:
     """Check whether two modules have the same class, the same constants and similar parts."""
     if one == other:
         return isinstance(one, Ref) and state.instance(one) is not None
@@ -249,7 +249,7 @@ def _alike(state: State, one: Value, other: Value, depth: int) -> bool:
         return True
     mine, theirs = children(state, left).pairs, children(state, right).pairs
     return len(mine) == len(theirs) and all(
-        _alike(state, child, twin, depth + 1) for (_, child), (_, twin) in zip(mine, theirs, strict=True)
+        alike(state, child, twin, depth + 1) for (_, child), (_, twin) in zip(mine, theirs, strict=True)
     )
 
 
@@ -264,7 +264,7 @@ def _same_part(state: State, one: Value, other: Value | None, depth: int) -> boo
     if not isinstance(one, Ref) or not isinstance(other, Ref):
         return one == other or (isinstance(one, Sym) and isinstance(other, Sym))
     if state.instance(one) is not None:
-        return _alike(state, one, other, depth + 1)
+        return alike(state, one, other, depth + 1)
     return type(state.object(one)) is type(state.object(other))
 
 

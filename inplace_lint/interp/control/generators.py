@@ -72,11 +72,17 @@ def never_run(interp: Interpreter, frame: Frame, at: int) -> bool:
     return all(len(re.findall(rf"\b{re.escape(name)}\b", text)) == 1 for name in names)
 
 
-def end_turn(going: Iterable[State], left: Iterable[State], turn: tuple[int, int], clocks: tuple[int, int]) -> None:
-    """End the turn of so many, of a loop over a generator that ran between two clocks, on paths that go on or leave."""
-    (at, turns), (since, until) = turn, clocks
-    if since == until:
+def end_turn(
+    going: Iterable[State], left: Iterable[State], turn: tuple[int, int], clocks: tuple[int, int] | None
+) -> None:
+    """
+    End the turn of so many, of a loop over a generator that ran between two clocks, on paths that go on or leave.
+
+    Without clocks the loop is over something else, which needs nothing.
+    """
+    if clocks is None or clocks[0] == clocks[1]:
         return
+    (at, turns), (since, until) = turn, clocks
     for state in left:
         yielded = _yielded_at(state, since, until)
         if len(yielded) == turns:

@@ -28,6 +28,7 @@ def run_for(interp: Interpreter, frame: Frame, state: State, node: ir.For) -> Ou
     began, calls = state.clock, generators.runs_between(node.iter)
     for after, iterable in interp.evaluate(frame, state, node.iter):
         items = iteration.turns(interp, frame, after, iterable, node.iter, node.at)
+        items = late_turns.without_similar(interp, frame, after, node, items)
         items = late_turns.with_late_number(interp, frame, after, node, iterable, items)
         counts = late_turns.may_turn_more(after, iterable, items)
         skipped = [after.fork()] if not items.exact and not items.items else []
@@ -51,9 +52,8 @@ def run_for(interp: Interpreter, frame: Frame, state: State, node: ir.For) -> Ou
                     interp.listeners.turn(frame, path, node.target)
                 had, gone = len(ended), len(outcomes)
                 going = _turn(interp, inner, going, node.body, ended, outcomes)
-            if ran is not None:
-                left = [*ended[had:], *(outcome.state for outcome in outcomes[gone:])]
-                generators.end_turn(going, left, (turn, len(items.items)), ran)
+            left = [*ended[had:], *(outcome.state for outcome in outcomes[gone:])]
+            generators.end_turn(going, left, (turn, len(items.items)), ran)
             if not going or interp.fuel.is_used_up:
                 break
         module_containers.follow((*going, *ended), forms)

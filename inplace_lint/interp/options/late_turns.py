@@ -23,8 +23,10 @@ from inplace_lint.domain.heap import DictObject, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Closure, Const, Ref, Tuple, Value
 from inplace_lint.effects.write_evidence import lowered_may_write
+from inplace_lint.interp.call import module_containers
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Frame
+from inplace_lint.interp.fuel import EXACT_TURNS, UNKNOWN_TURNS
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.options import sides
 from inplace_lint.interp.outcome import Items
@@ -52,6 +54,50 @@ def with_late_number(
         return items
     last = _renumbered(items.items[-1], number) if more is None else more[number]
     return replace(items, items=(*items.items[:-1], last))
+
+
+def without_similar(interp: Interpreter, frame: Frame, state: State, node: ir.For, items: Items) -> Items:
+    """
+    Return the rows of a loop, without similar ones: of a known number, which only conditions ask for, and a module.
+
+        for place, block in enumerate(self.blocks):     # turns 0, 1, 2, 3 and 4 of twelve
+            if place == self.joined_at:                 # which is 3
+                x = torch.cat((token, x), 1)
+
+    Two rows in turn stand for those after them that have similar modules and take the same sides.
+    """
+    target = node.target.items[0] if isinstance(node.target, ir.Sequence) and node.target.items else node.target
+    parts = [row.items for row in items.items if type(row) is Tuple and _number(row) is not None]
+    if not len(items.items) == len(parts) > EXACT_TURNS or not isinstance(target, ir.Name):
+        return items
+    tests = _only_tests(node.body, target.id)
+    kept: list[tuple[Value, tuple[Value, ...], list[bool | None]]] = []
+    for row, values in zip(items.items, parts, strict=True) if tests is not None else ():
+        taken = _sides(interp, frame, state, tests or (), target, _number(row) or 0)
+        shown = sum(
+            taken == before and _are_similar(state, values, known) for _, known, before in kept[-UNKNOWN_TURNS:]
+        )
+        if shown < UNKNOWN_TURNS:
+            kept.append((row, values, taken))
+    if tests is None or len(kept) == len(parts):
+        return items
+    return replace(items, items=tuple(row for row, *_ in kept), left_out=len(parts) - len(kept))
+
+
+def _are_similar(state: State, one: Sequence[Value], other: Sequence[Value]) -> bool:
+    """Check whether what two rows have beside their numbers are similar modules."""
+    return all(module_containers.alike(state, *pair) for pair in zip(one[1:], other[1:], strict=False))
+
+
+def _only_tests(body: Sequence[ir.Stmt], key: str) -> list[ir.Expr] | None:
+    """Return the conditions on a number; None where anything else reads it, or statements fill lists."""
+    parts = list(walk(tuple(body)))
+    tests = [part.test for part in parts if isinstance(part, ir.If | ir.IfExp) and mentions(part.test, key)]
+    asked = {id(part) for test in tests for part in walk((test,))}
+    called = [part.func for part in parts if isinstance(part, ir.Call)]
+    fills = any(isinstance(func, ir.Attr) and func.name in FILLS for func in called)
+    read = any(isinstance(part, ir.Name) and part.id == key and id(part) not in asked for part in parts)
+    return None if fills or read else tests
 
 
 def may_turn_more(state: State, iterable: Value, items: Items) -> bool:
