@@ -67,8 +67,8 @@ class Said(Struct, frozen=True):
 
     @property
     def is_open(self) -> bool:
-        """Whether nothing of the project decides on it but that it runs in evaluation."""
-        return self.entry is None or self.entry.computes
+        """Whether nothing of the project decides on it, or, of an error, only that it runs in evaluation."""
+        return self.entry is None or (self.entry.computes and self.severity is Severity.ERROR)
 
 
 class Chosen(NamedTuple):
