@@ -26,6 +26,7 @@ from inplace_lint.interp.fuel import (
     UNKNOWN_TURNS,
 )
 from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.options import late_turns
 from inplace_lint.interp.outcome import Items, taken
 from inplace_lint.interp.transfer import materialise, recording, shapes
 from inplace_lint.ir import nodes as ir
@@ -76,20 +77,27 @@ def _of_object(interp: Interpreter, frame: Frame, state: State, value: Value, ex
 
 
 def turns(
-    interp: Interpreter, frame: Frame, state: State, value: Value, expr: ir.Expr | None, at: int, *, loops: bool = True
+    interp: Interpreter,
+    frame: Frame,
+    state: State,
+    value: Value,
+    expr: ir.Expr | None,
+    at: int,
+    *,
+    loops: bool = True,
+    node: ir.For | None = None,
 ) -> Items:
     """
     Return the items that a loop runs with: all of a short iterable, or enough turns to see what carries over.
 
-    Where nothing `loops`, but the items are collected, those of an unknown iterable are the first of them.
+    Where nothing `loops`, but the items are collected, those of an unknown iterable are the first of them. Similar
+    modules are left out unless the loop, `node`, tells them apart.
     """
     found = items_of(interp, frame, state, value, expr, at)
     most = TURNS_OVER_PARAMETERS
     if not _says_what_is_trained(interp, frame, state, found):
         if len(found.items) > EXACT_TURNS or state.instance(value) is not None:
-            short = module_containers.condensed(state, found.items)
-            module_containers.note_left_out(state, found.items, short)
-            found = replace(found, items=short, left_out=len(found.items) - len(short))
+            found = _without_similar(state, found, node)
         constructing = frame.closure is not None and frame.closure.function.qualname.rpartition(".")[2] == "__init__"
         most = EXACT_TURNS_IN_CONSTRUCTOR if constructing or _no_tensors(state, found) else EXACT_TURNS
         most = max(EXACT_TURNS, min(most, NESTED_TURNS // frame.turns))
@@ -107,6 +115,14 @@ def turns(
         state.set_trait(traits.EQUALS, asked.id, Const(UNKNOWN_TURNS))
     unknown = tuple([_unknown_item(frame, state, value, turn) for turn in range(UNKNOWN_TURNS)])
     return Items(unknown, exact=loops, asked=found.asked)
+
+
+def _without_similar(state: State, found: Items, node: ir.For | None) -> Items:
+    if node is not None and late_turns.tells_apart(node):
+        return found
+    short = module_containers.condensed(state, found.items)
+    module_containers.note_left_out(state, found.items, short)
+    return replace(found, items=short, left_out=len(found.items) - len(short))
 
 
 def collected(

@@ -27,7 +27,7 @@ def run_for(interp: Interpreter, frame: Frame, state: State, node: ir.For) -> Ou
     outcomes: Outcomes = []
     began, calls = state.clock, generators.runs_between(node.iter)
     for after, iterable in interp.evaluate(frame, state, node.iter):
-        items = iteration.turns(interp, frame, after, iterable, node.iter, node.at)
+        items = iteration.turns(interp, frame, after, iterable, node.iter, node.at, node=node)
         items = late_turns.without_similar(interp, frame, after, node, items)
         items = late_turns.with_late_number(interp, frame, after, node, iterable, items)
         counts = late_turns.may_turn_more(after, iterable, items)

@@ -31,6 +31,7 @@ from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.options import sides
 from inplace_lint.interp.outcome import Items
 from inplace_lint.ir import nodes as ir
+from inplace_lint.ir.scopes import names_of
 from inplace_lint.ir.walk import walk
 
 FILLS = sides.PUTS | {"add"}
@@ -82,6 +83,20 @@ def without_similar(interp: Interpreter, frame: Frame, state: State, node: ir.Fo
     if tests is None or len(kept) == len(parts):
         return items
     return replace(items, items=tuple(row for row, *_ in kept), left_out=len(parts) - len(kept))
+
+
+def tells_apart(node: ir.For) -> bool:
+    """Check whether a loop counts its turns for a condition, or compares its item: `layer is self.layers[-1]`."""
+    parts = list(walk(node.body))
+    counters = {_key(part.target) for part in parts if isinstance(part, ir.AugAssign)} - {""}
+    tests = [part.test for part in parts if isinstance(part, ir.If | ir.IfExp)]
+    names = names_of(node.target)
+    return any(mentions(test, key) for key in counters for test in tests) or any(
+        isinstance(side, ir.Name) and side.id in names
+        for part in parts
+        if isinstance(part, ir.Compare) and not any(isinstance(side, ir.Const) for side in part.rights)
+        for side in (part.left, *part.rights)
+    )
 
 
 def _are_similar(state: State, one: Sequence[Value], other: Sequence[Value]) -> bool:
