@@ -131,9 +131,6 @@ def read(interp: Interpreter, state: State, instance: Instance, name: str, value
     is_flag = type(value) is Const and type(value.value) in _FLAGS
     is_method = isinstance(value, Closure)
     is_own = isinstance(cls, ClassValue) and cls.slice == context.coverage.root
+    shown = cls.name.rpartition(".")[2]
     if (is_own and (is_flag or is_method)) if name in context.derived else is_flag:
-        state.assume(f"`{_shown(cls)}` keeps its own `{name}`")
-
-
-def _shown(cls: Value) -> str:
-    return cls.name.rpartition(".")[2] if isinstance(cls, ClassValue | Dotted) else "the object"
+        state.assume(f"`{shown}` keeps its own `{name}`")
