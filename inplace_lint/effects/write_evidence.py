@@ -42,7 +42,7 @@ _LOADING = frozenset({"load_state_dict", "set_state_dict"})
 ANY = "*"  # the end of an attribute whose name is put together
 _TAKE_FLAGS = USED_AS_CONTAINER | {"getattr", "setattr"}
 _FLAG = "requires_grad_"
-_SWITCH = "inplace"
+SWITCH = "inplace"
 _KERNEL_STORE = "store"  # of the language of kernels, or of a descriptor in one
 _KERNEL_ATOMIC = "atomic_"
 _NOT_WRITES = frozenset({_FLAG})
@@ -99,7 +99,7 @@ def note(node: ast.AST, words: Words, binds: dict[str, None], kinds: Kinds) -> N
 def _assigned(targets: Sequence[ast.expr], value: ast.expr, words: Words, kinds: Kinds) -> None:
     for target in targets:
         kinds.assign(target, value)
-        if isinstance(target, ast.Attribute) and target.attr == _SWITCH and _is_constant(value, (True,)):
+        if isinstance(target, ast.Attribute) and target.attr == SWITCH and _is_constant(value, (True,)):
             words.write()
             words.makes = True
 
@@ -195,7 +195,7 @@ def _is_switch(node: ast.expr) -> bool:
     """Check whether an argument is the flag of an in-place activation that is passed on by position."""
     match node:
         case ast.Name(name) | ast.Attribute(_, name):
-            return name == _SWITCH
+            return name == SWITCH
         case _:
             return False
 

@@ -13,6 +13,7 @@ from inplace_lint.domain import origins
 from inplace_lint.domain.heap import Instance
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Bound, Builtin, ClassValue, Closure, Const, Dotted, Partial, Ref, Sym, Value
+from inplace_lint.effects.write_evidence import SWITCH
 from inplace_lint.interp import symbolic_args
 from inplace_lint.interp.call import closures, construction_summary, hooks, module_registry
 from inplace_lint.interp.call.library_bases import fill, library_base, library_init, prepare_container, prepare_mapping
@@ -226,8 +227,8 @@ def _call(interp: Interpreter, frame: Frame, state: State, ref: Ref, arguments: 
             return interp.call(frame, state, override, arguments, at)
         if instance.children is not None:
             return run_in_order(interp, frame, state, instance, arguments, at)
-        for name in interp.context.replaceable & instance.attrs.keys():
-            swapped.read(interp, state, instance, name, instance.attrs[name])
+        if SWITCH in interp.context.replaceable and SWITCH in instance.attrs:
+            swapped.read(interp, state, instance, SWITCH, instance.attrs[SWITCH])
         return interp.apply_op(frame, state, instance.cls.name, arguments, at, instance=ref)
     own = _own_call(interp, state, instance.cls)
     if own is not None:
