@@ -89,16 +89,28 @@ def of_hasattr(request: Request) -> Results:
         return _class_has(request, value, str(name.value))
     if isinstance(value, Const | Tuple) and isinstance(name, Const):
         return [(request.state, Const(_python_has(value, str(name.value))))]
-    if instance is None or value is None or not isinstance(name, Const) or instance.opaque:
-        return request.unknown()
-    if _waits(request, value, name):
+    if instance is None or value is None or not isinstance(name, Const) or _waits(request, value, name):
         return request.unknown()
     key = str(name.value)
+    if instance.opaque and not _sets(request.interp.context, instance, key):
+        return request.unknown()
     if key in instance.attrs:
         return [(request.state, Const(True))]
     if _is_computed(request, instance, key):
         return [(after, Const(result is not _MISSING)) for after, result in _read(request, value, key, _MISSING)]
     return [(request.state, Const(request.interp.lookup(request.state, instance.cls, key) is not None))]
+
+
+def _sets(context: Context, instance: Instance, name: str) -> bool:
+    """Check whether a method of the program sets an attribute of an object: asked for it, it may not have done so."""
+    return any(
+        name in method.sets
+        for owner in context.mro(instance.cls)
+        if isinstance(owner, ClassValue)
+        for item in context.module(owner.slice.path).outline.items
+        if item.slice == owner.slice
+        for method in item.methods
+    )
 
 
 _MISSING = Builtin("AttributeError")
