@@ -19,11 +19,16 @@ from inplace_lint.core.event import Carried, Event, Lost, Reading, Recomputed, R
 from inplace_lint.domain import handed_gradients, only_way, traits
 from inplace_lint.domain.heap import Node, Save, Tensor, View, Write
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NodeId, Ref, RefId
+from inplace_lint.domain.values import NodeId, Ref, RefId, StorageId
 
 _NO_HISTORY = {View.DETACH, View.DATA, View.UNTRACKED, View.NO_GRAD, View.INFERENCE}
 
 _Readings = dict[int, Reading | None]  # by the newest id at the time of a write
+
+
+def saved(state: State) -> set[StorageId]:
+    """Return the storages that nodes of the tape keep for backward."""
+    return {save.storage for node in state.nodes.values() for save in node.saves}
 
 
 def nodes_of(state: State, tensor: Tensor) -> tuple[NodeId, ...]:

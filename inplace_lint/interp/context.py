@@ -327,6 +327,12 @@ class Context(Struct):
             self.orders[id(cls)] = (cls, found)
         return found
 
+    def definitions(self, cls: Value) -> list[Definition]:
+        """Return the definitions of a class of the program and of those that it derives from."""
+        classes = [base for base in self.mro(cls) if isinstance(base, ClassValue)]
+        items = ((base, item) for base in classes for item in self.module(base.slice.path).outline.items)
+        return [item for base, item in items if item.slice == base.slice]
+
     def _module_guessed(self, cls: ClassValue, order: list[Value]) -> Dotted | None:
         """
         Return the framework's module class for a class with an unknown base that defines what a call of a module runs.

@@ -113,15 +113,10 @@ def _used_elsewhere(interp: Interpreter, state: State, receiver: Value, called: 
     for _, part in module_registry.parts(state, receiver):
         instance = state.instance(part)
         if instance is not None and isinstance(instance.cls, ClassValue):
-            found.update(*(other.attributes | other.sets for other in _others(_items(interp, instance.cls), called)))
+            found.update(
+                *(other.attributes | other.sets for other in _others(interp.context.definitions(instance.cls), called))
+            )
     return found
-
-
-def _items(interp: Interpreter, cls: ClassValue) -> list[Definition]:
-    """Return the definitions of a class and of those that it derives from."""
-    mro = [base for base in interp.context.mro(cls) if isinstance(base, ClassValue)]
-    files = [(base, interp.context.module(base.slice.path).outline.items) for base in mro]
-    return [item for base, items in files for item in items if item.slice == base.slice]
 
 
 def _others(items: Sequence[Definition], called: str) -> Iterator[Definition]:

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-TRACER = """\
+MODULE = """\
 import torch
 from torch import nn
 
 
-class Tracer(nn.Module):
+class {}(nn.Module):
     def __init__(self):
         super().__init__()
         self.fc = nn.Linear(2, 2)
 
-    def scores(self, x):
+    def {}(self, x):
         y = self.fc(x).exp()
         y += 1
         return y
 """
+TRACER, DECODER = MODULE.format("Tracer", "scores"), MODULE.format("Decoder", "process")
 EVALUATOR = """\
 import torch
 
@@ -30,21 +31,6 @@ class Evaluator:
 
     def collect(self, model, x):
         return model.scores(x).sum()
-"""
-DECODER = """\
-import torch
-from torch import nn
-
-
-class Decoder(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.fc = nn.Linear(2, 2)
-
-    def process(self, x):
-        y = self.fc(x).exp()
-        y += 1
-        return y
 """
 SYSTEM = """\
 import torch

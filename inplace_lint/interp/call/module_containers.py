@@ -7,7 +7,8 @@ Module containers: which modules they hold, in which order, and what a call of o
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -20,6 +21,8 @@ from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Results
 from inplace_lint.interp.transfer import materialise
+
+_Item = TypeVar("_Item")
 
 
 class Children(Struct, frozen=True):
@@ -149,17 +152,23 @@ def condensed(state: State, items: tuple[Value, ...]) -> tuple[Value, ...]:
 
     A module that occurs a second time is kept, since its second call meets what its first call saved.
     """
-    kept: list[Value] = []
-    for value in items:
+    return tuple(items[position] for position in shown(items, lambda one, other: alike(state, one, other)))
+
+
+def shown(items: Sequence[_Item], similar: Callable[[_Item, _Item], bool]) -> list[int]:
+    """Return the positions of two of each run of similar items, and of those that occur a second time."""
+    kept: list[int] = []
+    for position, item in enumerate(items):
         if (
             len(kept) > 1
-            and alike(state, kept[-1], value)
-            and alike(state, kept[-2], value)
-            and kept.count(value) != 1  # checked last: the items may be thousands of values that are no modules
+            and similar(items[kept[-1]], item)
+            and similar(items[kept[-2]], item)
+            # Checked last: the items may be thousands of values that are no modules.
+            and sum(items[one] == item for one in kept) != 1
         ):
             continue
-        kept.append(value)
-    return tuple(kept)
+        kept.append(position)
+    return kept
 
 
 def note_left_out(state: State, items: tuple[Value, ...], kept: tuple[Value, ...]) -> None:

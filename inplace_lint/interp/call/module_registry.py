@@ -86,10 +86,7 @@ def _sets_elsewhere(interp: Interpreter, cls: ClassValue) -> bool:
         run = {"__init__", "__call__", interp.context.default().framework.calls}
         sets = any(
             method.sets
-            for owner in interp.context.mro(cls)
-            if isinstance(owner, ClassValue)
-            for item in interp.context.module(owner.slice.path).outline.items
-            if item.slice == owner.slice
+            for item in interp.context.definitions(cls)
             for method in item.methods
             if method.member not in run
         )

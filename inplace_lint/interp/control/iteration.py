@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from inplace_lint.domain import origins, traits, unknown_history
+from inplace_lint.domain import origins, tape, traits, unknown_history
 from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Builtin, ClassValue, Const, Ref, Sym, SymId, Tuple, Value, of_key
@@ -176,7 +176,7 @@ def _that_matter(state: State, items: tuple[Value, ...], most: int) -> tuple[Val
     """
     if len(items) <= most:
         return items
-    saved = {save.storage for node in state.nodes.values() for save in node.saves}
+    saved = tape.saved(state)
     dtypes: set[str] = set()
     ranks: list[tuple[bool, bool, int]] = []
     for position, item in enumerate(items):

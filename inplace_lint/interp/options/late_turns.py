@@ -16,6 +16,7 @@ The other turns keep their numbers, so that what they leave behind meets what on
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -26,7 +27,7 @@ from inplace_lint.effects.write_evidence import lowered_may_write
 from inplace_lint.interp.call import module_containers
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Frame
-from inplace_lint.interp.fuel import EXACT_TURNS, UNKNOWN_TURNS
+from inplace_lint.interp.fuel import EXACT_TURNS
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.options import sides
 from inplace_lint.interp.outcome import Items
@@ -36,6 +37,8 @@ from inplace_lint.ir.walk import walk
 
 FILLS = sides.PUTS | {"add"}
 _MOST_NUMBERS = 12
+
+_Row = tuple[tuple[Value, ...], list[bool | None]]  # without its number, and with the sides that it takes
 
 
 def with_late_number(
@@ -68,21 +71,18 @@ def without_similar(interp: Interpreter, frame: Frame, state: State, node: ir.Fo
     Two rows in turn stand for those after them that have similar modules and take the same sides.
     """
     target = node.target.items[0] if isinstance(node.target, ir.Sequence) and node.target.items else node.target
-    parts = [row.items for row in items.items if type(row) is Tuple and _number(row) is not None]
+    parts = [row.items for row in items.items if type(row) is Tuple and row.items[1:] and _number(row) is not None]
     if not len(items.items) == len(parts) > EXACT_TURNS or not isinstance(target, ir.Name):
         return items
     tests = _only_tests(node.body, target.id)
-    kept: list[tuple[Value, tuple[Value, ...], list[bool | None]]] = []
-    for row, values in zip(items.items, parts, strict=True) if tests is not None else ():
-        taken = _sides(interp, frame, state, tests or (), target, _number(row) or 0)
-        shown = sum(
-            taken == before and _are_similar(state, values, known) for _, known, before in kept[-UNKNOWN_TURNS:]
-        )
-        if shown < UNKNOWN_TURNS:
-            kept.append((row, values, taken))
-    if tests is None or len(kept) == len(parts):
+    if tests is None:
         return items
-    return replace(items, items=tuple(row for row, *_ in kept), left_out=len(parts) - len(kept))
+    taken = [_sides(interp, frame, state, tests, target, _number(row) or 0) for row in items.items]
+    rows = [(values[1:], sides) for values, sides in zip(parts, taken, strict=True)]
+    kept = module_containers.shown(rows, partial(_are_similar, state))
+    return replace(
+        items, items=tuple(items.items[place] for place in kept), left_out=items.left_out + len(rows) - len(kept)
+    )
 
 
 def tells_apart(node: ir.For) -> bool:
@@ -99,9 +99,11 @@ def tells_apart(node: ir.For) -> bool:
     )
 
 
-def _are_similar(state: State, one: Sequence[Value], other: Sequence[Value]) -> bool:
-    """Check whether what two rows have beside their numbers are similar modules."""
-    return all(module_containers.alike(state, *pair) for pair in zip(one[1:], other[1:], strict=False))
+def _are_similar(state: State, one: _Row, other: _Row) -> bool:
+    """Check whether two rows take the same sides, and what they have beside their numbers are similar modules."""
+    return one[1] == other[1] and all(
+        module_containers.alike(state, *pair) for pair in zip(one[0], other[0], strict=False)
+    )
 
 
 def _only_tests(body: Sequence[ir.Stmt], key: str) -> list[ir.Expr] | None:

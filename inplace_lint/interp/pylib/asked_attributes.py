@@ -103,14 +103,7 @@ def of_hasattr(request: Request) -> Results:
 
 def _sets(context: Context, instance: Instance, name: str) -> bool:
     """Check whether a method of the program sets an attribute of an object: asked for it, it may not have done so."""
-    return any(
-        name in method.sets
-        for owner in context.mro(instance.cls)
-        if isinstance(owner, ClassValue)
-        for item in context.module(owner.slice.path).outline.items
-        if item.slice == owner.slice
-        for method in item.methods
-    )
+    return any(name in method.sets for item in context.definitions(instance.cls) for method in item.methods)
 
 
 _MISSING = Builtin("AttributeError")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable
 
-from inplace_lint.domain import heap_templates
+from inplace_lint.domain import heap_templates, tape
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Ref
 from inplace_lint.interp.call import module_containers, module_registry
@@ -49,7 +49,7 @@ def _apply(act: IntrinsicCall) -> Results:
 
 def _is_saved(state: State, module: Ref) -> bool:
     """Check whether backward needs a parameter or buffer of a module."""
-    saved = {save.storage for node in state.nodes.values() for save in node.saves}
+    saved = tape.saved(state)
     tensors = (state.tensor(ref) for _, ref in module_registry.state_of(state, module)) if saved else ()
     return any(tensor is not None and tensor.storage in saved for tensor in tensors)
 
