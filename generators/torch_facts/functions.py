@@ -87,30 +87,37 @@ def rows_of(name: str, undecided: list[str]) -> list[Row]:
         if seen or known:
             checks = _checks(function, name, form) if seen else ()
             row = with_out_checks(entry(name, form, seen, checks, undecided), bound(function, name, form, (form,)))
-            rows.append(_with_fractions(row, function, name, form) if seen else row)
+            rows.append(_with_dtypes(row, function, name, form) if seen else row)
     return rows
 
 
-def _with_fractions(row: Row, function: Callable[..., Any], name: str, form: Form) -> Row:
-    """Note of a fresh result that it is floating also where all operands hold whole numbers."""
+def _with_dtypes(row: Row, function: Callable[..., Any], name: str, form: Form) -> Row:
+    """Note of a fresh result that it is floating where all operands are whole, or whole where they are booleans."""
     fresh = [fact for fact in row["returns"] if fact["is"] == "fresh" and "dtype" not in fact]
     if not fresh or name.endswith("_"):
         return row
-    kinds = {_kind_of_whole(call) for call in list(bound(function, name, form, (form,)))[:6]} - {""}
-    if kinds != {"float"}:
+    calls = list(bound(function, name, form, (form,)))[:6]
+    kinds, counts = ({_kind_of(call, dtype) for call in calls} - {""} for dtype in (torch.long, torch.bool))
+    word = "fraction" if kinds == {"float"} else "count" if kinds == counts == {"int"} and _has_floats(calls) else ""
+    if not word:
         return row
-    returns = [{**fact, "dtype": "fraction"} if fact in fresh else fact for fact in row["returns"]]
-    return {**row, "returns": returns}
+    return {**row, "returns": [{**fact, "dtype": word} if fact in fresh else fact for fact in row["returns"]]}
 
 
-def _kind_of_whole(call: Call) -> str:
-    """Return the kind of the result of a call on whole numbers; empty when it is refused or no tensor of numbers."""
+def _kind_of(call: Call, dtype: torch.dtype) -> str:
+    """Return the kind of the result of a call on tensors of a dtype; empty if it is refused, or no tensor."""
     args, kwargs, _ = Call(call.function, call.args, call.kwargs, call.names).make("")
+    given = [_converted(value, dtype) for value in args]
     try:
-        result = call.function(*map(_whole, args), **{key: _whole(value) for key, value in kwargs.items()})
+        result = call.function(*given, **{key: _converted(value, dtype) for key, value in kwargs.items()})
     except (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError):
         return ""
     return kind_of(result) if isinstance(result, torch.Tensor) else ""
+
+
+def _has_floats(calls: Sequence[Call]) -> bool:
+    tensors = (value for call in calls for value in (*call.args, *call.kwargs.values()))
+    return any(isinstance(value, torch.Tensor) and value.dtype.is_floating_point for value in tensors)
 
 
 def native_is_plain(form: Form) -> bool:
@@ -220,11 +227,12 @@ def _expanded(value: torch.Tensor) -> torch.Tensor:
     return value[:1].expand(max(2, value.size(0)), *value.shape[1:]) if value.dim() else value.expand(2)
 
 
-def _whole(value: Any) -> Any:  # noqa: ANN401 - arguments of any kind
+def _converted(value: Any, dtype: torch.dtype) -> Any:  # noqa: ANN401 - arguments of any kind
+    """Return an argument with floating tensors in it as those of another dtype, and whole numbers."""
     if isinstance(value, torch.Tensor):
-        return value.detach().to(torch.long) if value.dtype.is_floating_point else value
+        return value.detach().to(dtype) if value.dtype.is_floating_point else value
     if isinstance(value, list | tuple):
-        return type(value)(map(_whole, value))
+        return type(value)(_converted(item, dtype) for item in value)
     return int(value) + 1 if isinstance(value, float) else value
 
 
@@ -253,8 +261,9 @@ def _message(
     if others is not None:
         args, kwargs = [args[0], *map(others, args[1:])], {key: others(value) for key, value in kwargs.items()}
     if all_integral:
-        first, change = _whole(first), None
-        args, kwargs = [_whole(value) for value in args], {key: _whole(value) for key, value in kwargs.items()}
+        first, change = _converted(first, torch.long), None
+        args = [_converted(value, torch.long) for value in args]
+        kwargs = {key: _converted(value, torch.long) for key, value in kwargs.items()}
     try:
         call.function(first if change is None else change(first), *args[1:], **kwargs)
     except (RuntimeError, TypeError, ValueError, IndexError) as error:

@@ -32,6 +32,7 @@ EXACT_TURNS_IN_CONSTRUCTOR = 64
 NESTED_TURNS = 256  # of the loops of a function that are in one another, multiplied
 TURNS_OVER_PARAMETERS = 256  # of a loop that says what is trained
 UNKNOWN_TURNS = 2
+STEPS_IN_WHILE = 200  # of a `while` loop whose condition is known, to its end
 CONSTRUCTIONS = 3
 CONFIGURATIONS = 3
 CHOICES = 3

@@ -104,7 +104,8 @@ class DType(Word):
     BOOL = "bool"
     COMPLEX = "complex"
     SAME = "same"
-    FRACTION = "fraction"
+    FRACTION = "fraction"  # as the operands, floating if these are whole
+    COUNT = "count"  # as the operands, whole if these are booleans
     OTHER = "other"  # that of the argument of this name
     UNKNOWN = "unknown"
 

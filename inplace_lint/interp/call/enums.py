@@ -29,12 +29,25 @@ from inplace_lint.interp.pylib.constant_folding import OPERATORS
 
 AUTO = Dotted("enum.auto")
 _BASES = frozenset({"enum.Enum", "enum.Flag", "enum.IntEnum", "enum.IntFlag", "enum.StrEnum"})
+_NUMBERS = frozenset({"enum.IntEnum", "enum.IntFlag"})
 VALUES = frozenset({"_value_", "value"})
 
 
 def is_enum(interp: Interpreter, cls: Value) -> bool:
     """Check whether a class is an enumeration."""
-    return any(isinstance(base, Dotted) and base.name in _BASES for base in interp.context.mro(cls))
+    return bool(_base(interp, cls))
+
+
+def _base(interp: Interpreter, cls: Value) -> str:
+    """Return the name of the library's class that makes an enumeration of a class; empty if none does."""
+    bases = (base.name for base in interp.context.mro(cls) if isinstance(base, Dotted))
+    return next((name for name in bases if name in _BASES), "")
+
+
+def _body(interp: Interpreter, state: State, cls: ClassValue) -> Mapping[str, Value]:
+    """Return what the body of a class binds."""
+    scope = state.heap[interp.class_body(state, cls).id]
+    return scope.values if isinstance(scope, Names) else {}
 
 
 class _Enum(enum.Enum):
@@ -59,9 +72,8 @@ def _made(interp: Interpreter, state: State, cls: ClassValue) -> type[enum.Enum]
     """Return the enumeration that Python makes of a class of constants without methods; None for any other class."""
     known = interp.context.enumerations.get(id(cls))
     if known is None:
-        scope = state.heap[interp.class_body(state, cls).id]
-        values = scope.values if isinstance(scope, Names) else {}
-        known = interp.context.enumerations[id(cls)] = (cls, _of_values(interp, state, cls, values))
+        found = _of_values(interp, state, cls, _body(interp, state, cls))
+        known = interp.context.enumerations[id(cls)] = (cls, found)
     return known[1]
 
 
@@ -73,14 +85,20 @@ def _of_values(
     named = {name: value for name, value in values.items() if not name.startswith("_")}
     if plain is None or not named or own != [cls] or cls.methods:
         return None
-    found: dict[object, object] = {}
-    for value in named.values():
-        found[value] = _constant(state, value, found, flags=plain is _Flag)
+    found = _constants(state, named, flags=plain is _Flag)
     pairs = [(name, found[value]) for name, value in named.items()]
     try:
         return None if None in found.values() else cast("_Make", plain)(cls.name, pairs)
     except (TypeError, ValueError):  # the program raises it, too
         return None
+
+
+def _constants(state: State, named: Mapping[str, Value], *, flags: bool) -> dict[object, object]:
+    """Return the constant that each member of an enumeration stands for; None where it is not known."""
+    found: dict[object, object] = {}
+    for value in named.values():
+        found[value] = _constant(state, value, found, flags=flags)
+    return found
 
 
 def _constant(state: State, value: Value, found: Mapping[object, object], *, flags: bool) -> object:
@@ -129,6 +147,10 @@ def member(interp: Interpreter, state: State, cls: ClassValue, name: str, value:
         return Const(made.__members__[name]) if name in made.__members__ else value
     if isinstance(value, Sym):
         return value
+    if _is_auto(value) and (base := _base(interp, cls)) in _NUMBERS:
+        named = {other: one for other, one in _body(interp, state, cls).items() if not other.startswith("_")}
+        number = _constants(state, named, flags=base == "enum.IntFlag")[value]
+        return value if number is None else Const(number)
     if not is_value and not _has_methods(interp, cls):
         return value
     key = (cls.slice, cls.name, value)  # names with the same value are one member
@@ -152,9 +174,7 @@ def members(interp: Interpreter, state: State, cls: Value) -> dict[str, Value]:
     """Return the members of an enumeration by their names, in order; none for any other value."""
     if not isinstance(cls, ClassValue) or not is_enum(interp, cls):
         return {}
-    scope = state.heap[interp.class_body(state, cls).id]
-    assert isinstance(scope, Names)
-    found = {name: value for name, value in scope.values.items() if not name.startswith("_")}
+    found = {name: value for name, value in _body(interp, state, cls).items() if not name.startswith("_")}
     return {
         name: member(interp, state, cls, name, value)
         for name, value in found.items()
@@ -212,7 +232,5 @@ def _is_of(made: type[enum.Enum], value: Const) -> bool:
 
 def _name(interp: Interpreter, state: State, cls: ClassValue, value: Value) -> str | None:
     """Return the first name that the body of an enumeration binds to a constant; None if it binds none."""
-    scope = state.heap[interp.class_body(state, cls).id]
-    if not isinstance(scope, Names) or not isinstance(value, Const):
-        return None
-    return next((name for name, other in scope.values.items() if other == value), None)
+    body = _body(interp, state, cls) if isinstance(value, Const) else {}
+    return next((name for name, other in body.items() if other == value), None)

@@ -54,7 +54,7 @@ def fill(interp: Interpreter, state: State, ref: Ref, name: str, arguments: Argu
         if part.made:
             _set_part(interp, state, attrs, part, values)
         elif holds(part.condition, environment) is False or values.get(part.options) == Const(value=False):
-            attrs[part.name] = Const(None)
+            _put_last(attrs, part.name, NONE)
         else:
             trains = part.param and module_registry.trains(state, values.get(part.options, NONE))
             tensor = Tensor(
@@ -69,10 +69,16 @@ def fill(interp: Interpreter, state: State, ref: Ref, name: str, arguments: Argu
                 param=part.param,
                 framework=framework,
             )
-            attrs[part.name] = state.new(tensor)
+            _put_last(attrs, part.name, state.new(tensor))
             if not part.param:
                 state.set_trait(traits.BUFFER, (ref.id, part.name), True)
     state.put(ref, replace(instance, attrs=attrs))
+
+
+def _put_last(attrs: dict[str, Value], name: str, value: Value) -> None:
+    """Set an attribute after those that are set: parameters are listed in the order in which they are made."""
+    attrs.pop(name, None)
+    attrs[name] = value
 
 
 def _repeated(value: Value, count: int) -> Value:

@@ -6,14 +6,16 @@ Of a training loop the first turns and the last are run: they show what one step
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
-from inplace_lint.domain import traits
+from inplace_lint.domain import origins, traits
+from inplace_lint.domain.heap import Names
 from inplace_lint.domain.state import State
+from inplace_lint.domain.values import Const
 from inplace_lint.interp.call import module_containers
 from inplace_lint.interp.control import generators, iteration, path_condition
 from inplace_lint.interp.frame import Frame
-from inplace_lint.interp.fuel import EXACT_TURNS, UNKNOWN_TURNS
+from inplace_lint.interp.fuel import EXACT_TURNS, STEPS_IN_WHILE, UNKNOWN_TURNS
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.options import late_turns
 from inplace_lint.interp.outcome import Flow, Items, Outcome, Outcomes
@@ -32,8 +34,7 @@ def run_for(interp: Interpreter, frame: Frame, state: State, node: ir.For) -> Ou
         items = late_turns.with_late_number(interp, frame, after, node, iterable, items)
         counts = late_turns.may_turn_more(after, iterable, items)
         skipped = [after.fork()] if not items.exact and not items.items else []
-        going, ended = [after], list[State]()
-        prefers = interp.fuel.prefers
+        going, ended, prefers = [after], list[State](), interp.fuel.prefers
         since, made = after.clock, after.next_id
         ran = (began, since) if calls else generators.when_run(after, iterable)
         inner = frame.looping(len(items.items))
@@ -57,6 +58,7 @@ def run_for(interp: Interpreter, frame: Frame, state: State, node: ir.For) -> Ou
             if not going or interp.fuel.is_used_up:
                 break
         module_containers.follow((*going, *ended), forms)
+        _forget_numbers(frame, () if items.exact else going, node.body)
         _leave(interp, frame, (*going, *ended), node, since, made)
         for path in (*going, *skipped):
             outcomes.extend(interp.execute(frame, path, node.orelse))
@@ -123,10 +125,15 @@ def _turn(
 
 def run_while(interp: Interpreter, frame: Frame, state: State, node: ir.While) -> Outcomes:
     """
-    Run a `while` loop: as long as its condition is known to hold, else for two turns.
+    Run a `while` loop: to its end where that is known, else for two turns, or three if its condition is known to hold.
 
     Where there are too many paths, those of more turns go on: what one turn kept meets what the next one writes.
     """
+    whole = _run_to_its_end(interp, frame, state.fork(), node)
+    return _run_first_turns(interp, frame, state, node) if whole is None else whole
+
+
+def _run_first_turns(interp: Interpreter, frame: Frame, state: State, node: ir.While) -> Outcomes:
     outcomes: Outcomes = []
     ended: list[State] = []
     going = [state]
@@ -148,10 +155,11 @@ def run_while(interp: Interpreter, frame: Frame, state: State, node: ir.While) -
         if (is_unknown and turn == UNKNOWN_TURNS) or not interp.fuel.step() or interp.fuel.is_used_up:
             left = [*inside, *left]
             break
-        # An endless loop with a known condition (`while True`) is left after the turns that show what carries over.
+        # A loop that goes on (`while True`) is left after the turns that show what carries over.
         turn += 1
         going = _turn(interp, frame, inside, node.body, ended, outcomes)
         if turn > UNKNOWN_TURNS:
+            _forget_numbers(frame, going, node.body)
             left = [*going, *left]
             break
     for path in (*left, *ended):
@@ -160,3 +168,55 @@ def run_while(interp: Interpreter, frame: Frame, state: State, node: ir.While) -
         outcomes.extend(interp.execute(frame, path, node.orelse))
     outcomes.extend(Outcome(path) for path in ended)
     return interp.fuel.limited(outcomes)
+
+
+def _run_to_its_end(interp: Interpreter, frame: Frame, state: State, node: ir.While) -> Outcomes | None:
+    """
+    Run a `while` loop as long as its condition is known; None where it has no end that is known, or trains.
+
+        while size > 1:         # six turns from 64
+            size //= 2
+    """
+    fuel, since, made = interp.fuel, state.clock, state.next_id
+    raised, least = len(fuel.raised), fuel.steps - STEPS_IN_WHILE
+    outcomes: Outcomes = []
+    ended: list[State] = []
+    going = [state]
+    while going:
+        tests = interp.condition(frame, going[0], node.test)
+        side = path_condition.truth(*tests[0]) if len(tests) == 1 else None
+        if side is None or fuel.steps < least:
+            break
+        if not side:
+            interp.listeners.leave(interp, frame, tests[0][0], node, since, made)
+            return interp.execute(frame, tests[0][0], node.orelse)
+        going = _turn(interp, frame, [tests[0][0]], node.body, ended, outcomes)
+        if len(going) + len(ended) + len(outcomes) != 1 or _has_trained((*going, *ended, state)[0], since):
+            break
+    if going or len(ended) + len(outcomes) != 1:
+        del fuel.raised[raised:]
+        return None
+    for path in ended:
+        interp.listeners.leave(interp, frame, path, node, since, made)
+    return [*outcomes, *(Outcome(path) for path in ended)]
+
+
+def _forget_numbers(frame: Frame, paths: Iterable[State], body: tuple[ir.Stmt, ...]) -> None:
+    """Make the numbers unknown that statements compute of themselves, where not all turns were run."""
+    for path in paths:
+        scope = path.heap[frame.env.id]
+        assert isinstance(scope, Names)
+        for name in sorted(scope.values.keys() & set(_counters(body))):
+            value = scope.values[name]
+            if type(value) is Const and type(value.value) in {int, float}:
+                path.bind(frame.env, name, path.symbols.sym((origins.TURN, value, name, path.fresh()), "number"))
+
+
+def _counters(body: tuple[ir.Stmt, ...]) -> Iterator[str]:
+    """Yield the names of the variables that statements compute of themselves: `n += 1`, `size = size // 2`."""
+    for part in walk(body):
+        if type(part) is ir.AugAssign and type(part.target) is ir.Name:
+            yield part.target.id
+        elif type(part) is ir.Assign:
+            names = (name for target in part.targets for name in scopes.names_of(target))
+            yield from (name for name in names if late_turns.mentions(part.value, name))

@@ -18,11 +18,21 @@ from inplace_lint.interp.pylib import dataclass_fields
 from inplace_lint.interp.transfer import materialise
 from inplace_lint.interp.transfer.binding import ORIGINAL
 
+_SETTER = "__setattr__"
+
 
 def set_(
-    interp: Interpreter, frame: Frame, state: State, receiver: Value, name: str, value: Value, at: int
+    interp: Interpreter,
+    frame: Frame,
+    state: State,
+    receiver: Value,
+    name: str,
+    value: Value,
+    at: int,
+    *,
+    plain: bool = False,
 ) -> list[State]:
-    """Run `receiver.name = value`."""
+    """Run `receiver.name = value`; as `object.__setattr__` does if it is `plain`."""
     ref = state.ref(receiver)
     if ref is None and isinstance(receiver, Sym):
         framework = interp.context.default().framework
@@ -34,6 +44,10 @@ def set_(
     if isinstance(thing, Tensor) and ref is not None:
         return table.set_tensor_attribute(interp, frame, state, ref, thing, name, value, at)
     if isinstance(thing, Instance) and ref is not None:
+        own = None if plain else _own_setter(interp, frame, state, ref, thing)
+        if own is not None:
+            given = Arguments((Const(name), value))
+            return [after for after, _ in interp.call(frame, state, Bound(ref, own), given, at)]
         return _set_of_instance(interp, frame, state, ref, thing, name, value, at)
     if isinstance(receiver, Sym):
         state.set_trait(traits.UNKNOWN_ATTRIBUTE, (receiver.id, name), value)
@@ -44,6 +58,16 @@ def set_(
     elif isinstance(receiver, Dotted):
         swapped.swap(interp, state, receiver.name, name, value)
     return [state]
+
+
+def _own_setter(interp: Interpreter, frame: Frame, state: State, ref: Ref, thing: Instance) -> Closure | None:
+    """Return the `__setattr__` of the program that sets attributes of an object, unless it runs; None for no such."""
+    classes = [base for base in interp.context.mro(thing.cls) if type(base) is ClassValue]
+    if not any(_SETTER in base.methods for base in classes):
+        return None
+    own = interp.lookup(state, thing.cls, _SETTER)
+    runs = frame.receiver == ref and frame.closure is not None and frame.closure.function.qualname.endswith(_SETTER)
+    return own if isinstance(own, Closure) and not runs else None
 
 
 def _set_of_instance(

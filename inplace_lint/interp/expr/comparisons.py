@@ -166,6 +166,8 @@ def _python_comparison(interp: Interpreter, state: State, op: str, left: Value, 
     if op == "is" or (op == "==" and enums.are_members(interp, state, left, right)):
         return _equal(state, "is", left, right)
     left, right = _without_neutral(state, left), _without_neutral(state, right)
+    if op == "==":
+        left, right = (state.contents(side) if own_names.is_mapping(side) else side for side in (left, right))
     if type(left) is Sym and type(right) is Const and (above := _is_above(state, op, left, right)) is not None:
         return Const(above)
     if op == "==":
@@ -244,8 +246,9 @@ def _equal(state: State, op: str, left: Value, right: Value) -> Value:
             # The path knows the answer; what it would take to get the other one is still asked for.
             asked = state.symbols.sym((origins.COMPARE, "==", left, right)).id
             return Const(answer.value, source=asked) if isinstance(answer, Const) else answer
-        if dtypes.is_another(state, left, right) or dtypes.is_another(state, right, left):
-            return Const(False)
+        same = {dtypes.equals(state, left, right), dtypes.equals(state, right, left)} - {None}
+        if same:
+            return Const(same.pop())
         return Const(True) if left == right else state.symbols.sym((origins.COMPARE, "==", left, right))
     alike = isinstance(left, Tuple) and isinstance(right, Tuple)
     if left != right and op == "==" and (alike or (isinstance(left, Ref) and isinstance(right, Ref))):
@@ -317,4 +320,4 @@ def _is_among(interp: Interpreter, state: State, left: Value, items: Sequence[Va
         if any(left == _canonical(interp, item) for item in items):
             return True
         return False if all(isinstance(item, Certain) for item in items) else None
-    return False if items and all(dtypes.is_another(state, left, item) for item in items) else None
+    return False if items and all(dtypes.equals(state, left, item) is False for item in items) else None

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from inplace_lint.domain.heap import Instance
 from inplace_lint.domain.values import Builtin, ClassValue, Closure, Const, Dotted, Sym, Tuple, Value
+from inplace_lint.interp.call import module_containers
 from inplace_lint.interp.context import Context
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.options import plainer_arguments
@@ -27,7 +28,7 @@ def of_getattr(request: Request) -> Results:
     if value is None or not isinstance(name, Const):
         return request.unknown()
     default = request.argument(2)
-    if default is not None and isinstance(value, Const | Tuple) and not _python_has(value, str(name.value)):
+    if default is not None and _certainly_lacks(request, value, str(name.value)):
         return [(request.state, default)]
     if default is not None and _waits(request, value, name):
         return request.unknown()
@@ -70,6 +71,14 @@ def _class_has(request: Request, cls: ClassValue, name: str) -> Results:
     return [(request.state, Const(found))] if found or known else request.unknown()
 
 
+def _certainly_lacks(request: Request, value: Value, name: str) -> bool:
+    """Check whether a constant, a tuple or a class whose bases are all known has no such attribute."""
+    if isinstance(value, ClassValue):
+        meta = value.meta is None or request.interp.lookup(request.state, value.meta, name) is None
+        return meta and _class_has(request, value, name)[0][1] == Const(False) and not hasattr(type, name)
+    return isinstance(value, Const | Tuple) and not _python_has(value, name)
+
+
 def _python_has(value: Const | Tuple, name: str) -> bool:
     """Check whether a constant or a tuple has an attribute, as Python's class of it says."""
     return name in value.fields or hasattr((), name) if isinstance(value, Tuple) else hasattr(value.value, name)
@@ -94,7 +103,7 @@ def of_hasattr(request: Request) -> Results:
     key = str(name.value)
     if instance.opaque and not _sets(request.interp.context, instance, key):
         return request.unknown()
-    if key in instance.attrs:
+    if key in instance.attrs or module_containers.named(request.state, instance, key) is not None:
         return [(request.state, Const(True))]
     if _is_computed(request, instance, key):
         return [(after, Const(result is not _MISSING)) for after, result in _read(request, value, key, _MISSING)]

@@ -25,7 +25,7 @@ from inplace_lint.domain.values import (
     Tuple,
     Value,
 )
-from inplace_lint.interp.call import decorators, instances
+from inplace_lint.interp.call import decorators, enums, instances
 from inplace_lint.interp.control import generators, iteration, path_condition
 from inplace_lint.interp.expr import attribute_targets, environment
 from inplace_lint.interp.frame import Arguments, Frame
@@ -112,6 +112,8 @@ def _len(request: Request) -> Results:
         return [(request.state, Const(length))]
     if isinstance(value, Const) and not isinstance(value.value, str | bytes) and request.interp.fuel.listens:
         return request.interp.fuel.leave(request.state, Raised(Builtin("TypeError"), request.frame.site(request.at)))
+    if isinstance(value, ClassValue) and (named := enums.members(request.interp, request.state, value)):
+        return [(request.state, Const(len({*named.values()})))]  # names of one value are one member
     found = request.items(value)
     inner = request.state.object(value)
     if found.exact and (isinstance(value, Tuple | Const) or isinstance(inner, ListObject | DictObject | Instance)):
@@ -201,7 +203,8 @@ def _setattr(request: Request) -> Results:
     ):
         request.state.set_attribute(value, str(name.value), new)  # also where the class forbids assignments
         return [(request.state, NONE)]
-    states = request.interp.set_attribute(request.frame, request.state, value, str(name.value), new, request.at)
+    given = (request.frame, request.state, value, str(name.value), new, request.at)
+    states = attribute_targets.set_(request.interp, *given, plain=request.function.name in _UNBOUND)
     return [(state, NONE) for state in states]
 
 

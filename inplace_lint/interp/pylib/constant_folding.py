@@ -66,10 +66,13 @@ _FUNCTIONS: dict[str, Callable[..., object]] = {
     )
 }
 CONSTANTS: dict[str, Const] = {  # `math.inf`, `string.digits`
-    f"{module.__name__}.{name}": Const(value)
-    for module in (math, string)
-    for name, value in vars(module).items()
-    if isinstance(value, float | str) and not name.startswith("_")
+    **{
+        f"{module.__name__}.{name}": Const(value)
+        for module in (math, string)
+        for name, value in vars(module).items()
+        if isinstance(value, float | str) and not name.startswith("_")
+    },
+    "sys.maxsize": Const(2**63 - 1),
 }
 _STDLIB: dict[str, Callable[..., object]] = {
     **{f"math.{name}": function for name, function in vars(math).items() if callable(function)},
@@ -117,6 +120,7 @@ _STDLIB: dict[str, Callable[..., object]] = {
     **{f"heapq.{name}": getattr(heapq, name) for name in ["nlargest", "nsmallest"]},
     "ast.literal_eval": ast.literal_eval,
     "json.loads": json.loads,
+    "json.dumps": json.dumps,
     "itertools.accumulate": lambda items: list(itertools.accumulate(items)),
     **{
         f"re.{name}": getattr(re, name)
@@ -163,6 +167,8 @@ _METHODS: dict[type, frozenset[str]] = {
     **dict.fromkeys((dt.date, dt.datetime), frozenset({"isoformat", "isoweekday", "strftime", "weekday"})),
 }
 _PARTS: dict[type, frozenset[str]] = {
+    **dict.fromkeys((bool, int), frozenset({"denominator", "imag", "numerator", "real"})),
+    **dict.fromkeys((complex, float), frozenset({"imag", "real"})),
     pathlib.PurePosixPath: frozenset({"name", "parent", "parts", "stem", "suffix", "suffixes"}),
     dt.timedelta: frozenset({"days", "microseconds", "seconds"}),
     dt.date: frozenset({"day", "month", "year"}),
@@ -252,7 +258,9 @@ def method(
 
 
 def part(state: State, value: Const, name: str) -> Value | None:
-    """Return an attribute of a path or a date; None for any other."""
+    """Return the class of a constant, or a part of a number, a path or a date; None for any other attribute."""
+    if name == "__class__":
+        return Builtin(type(value.value).__name__)
     return _value(state, getattr(value.value, name)) if name in _PARTS.get(type(value.value), ()) else None
 
 

@@ -216,6 +216,9 @@ def of_sum(request: Request) -> Results:
         known = [one for one in lists if isinstance(one, ListObject)]
         exact = found.exact and len(known) == len(lists) and all(one.exact for one in known)
         return [(state, state.new(ListObject(tuple(item for one in known for item in one.items), exact)))]
+    numbers = constant_folding.function(state, "sum", (Tuple(found.items, found.exact), total), ())
+    if numbers is not None:
+        return [(state, numbers)]
     for item in found.items:
         facts = materialise.framework_of(request.interp, state, item)
         if facts is None:

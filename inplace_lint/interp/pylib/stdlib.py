@@ -179,7 +179,7 @@ def _counter(interp: Interpreter, frame: Frame, state: State, arguments: Argumen
     return [(state, state.new(DictObject({key: Const(count) for key, count in counts.items()}, default=Const(0))))]
 
 
-def _named_tuple(_interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
+def _named_tuple(interp: Interpreter, frame: Frame, state: State, arguments: Arguments, at: int) -> Results:
     """Return the class that `namedtuple("Pair", "left right")` creates: a partial that is called with the fields."""
     given = arguments.positional[1] if len(arguments.positional) > 1 else arguments.named("field_names")
     held = state.object(given) if given is not None else None
@@ -188,14 +188,18 @@ def _named_tuple(_interp: Interpreter, _frame: Frame, state: State, arguments: A
         items = tuple(Const(word) for word in given.value.replace(",", " ").split())
     if not items or not all(isinstance(item, Const) and isinstance(item.value, str) for item in items):
         return [(state, state.symbols.sym((origins.NAMED_TUPLE, arguments.positional, state.next_id), "callable"))]
-    return [(state, Partial(Dotted(_NEW_TUPLE), (Tuple(items),), ()))]
+    usual = interp.items_of(frame, state, arguments.named("defaults") or Tuple(()), None, at)
+    last = usual.items if usual.exact else ()
+    return [(state, Partial(Dotted(_NEW_TUPLE), (Tuple(items), Tuple(last)), ()))]
 
 
 def _new_tuple(_interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
-    fields, *values = arguments.positional
+    fields, last, *values = arguments.positional
     assert isinstance(fields, Tuple)
+    assert isinstance(last, Tuple)
     names = tuple(str(field.value) for field in fields.items if isinstance(field, Const))
-    given = dict(zip(names, values, strict=False)) | dict(arguments.keywords)
+    usual = dict(zip(names[len(names) - len(last.items) :], last.items, strict=True))
+    given = usual | dict(zip(names, values, strict=False)) | dict(arguments.keywords)
     items = tuple(given.get(name, state.symbols.sym((origins.FIELD, name, state.next_id))) for name in names)
     return [(state, Tuple(items, exact=True, fields=names))]
 

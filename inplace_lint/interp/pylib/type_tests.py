@@ -90,17 +90,21 @@ def is_a(interp: Interpreter, state: State, value: Value, cls: Value) -> bool | 
     return _is_builtin(state, value, name)
 
 
+_PROTOCOLS = (Dotted("typing.Protocol"), Dotted("typing_extensions.Protocol"))
+
+
 def _is_of_others(interp: Interpreter, state: State, mro: Sequence[Value], cls: Value) -> bool:
     """
     Check whether no class of an object is a class: one that is known, or that a package has which is not installed.
 
-    A package may hand on a class of a framework, by its own name.
+    What fits a protocol is an object of it without deriving from it. A package may hand on a class of a framework, by
+    its own name.
 
         try: from fused_layers import FusedNorm
         except ImportError: FusedNorm = None
     """
     if not isinstance(cls, Sym):
-        return True
+        return not any(base in _PROTOCOLS for base in interp.context.mro(cls))
     match state.symbols.key(cls):
         case (origins.GLOBAL, str(path), str(name)):
             module = interp.context.module(path)

@@ -78,7 +78,7 @@ def of_new(binding: Binding, framework: Framework, fact: ReturnFact, operands: l
         return UNKNOWN if asked is None else Kind(asked.dtype, asked.exact)
     if fact.dtype == "float" and fact.leaf:
         return default(binding.state, framework.default_dtype)
-    if fact.dtype not in {"same", "fraction"}:
+    if fact.dtype not in {"same", "fraction", "count"}:
         own = named(Const(binding.op.name))  # `Tensor.half` is called like its dtype
         return own if own is not None and own.kind == fact.dtype else Kind(fact.dtype)
     common = _common(binding, framework, operands)
@@ -87,8 +87,11 @@ def of_new(binding: Binding, framework: Framework, fact: ReturnFact, operands: l
     if fact.dtype == "fraction":
         return default(binding.state, framework.default_dtype)
     others = [binding.values[name] for name in binding.given if not binding.tensors(name)]
+    if fact.dtype == "count":
+        return Kind("int")
     if all(isinstance(value, Const) and not isinstance(value.value, float) for value in others):
-        return common
+        whole = any(type(value.value) is int for value in others if isinstance(value, Const))
+        return UNKNOWN if whole and common.kind == "bool" else common
     return Kind("float") if any(isinstance(v, Const) and isinstance(v.value, float) for v in others) else UNKNOWN
 
 
@@ -162,11 +165,17 @@ def limits(state: State, value: Value) -> dict[str, Value] | None:
     return {**found, "tiny": normal, "smallest_normal": normal}
 
 
-def is_another(state: State, value: Value, name: Value) -> bool:
-    """Check whether a value is the `dtype` of a tensor, which is certainly of another class than the one named."""
+def equals(state: State, value: Value, name: Value) -> Three:
+    """
+    Return whether a value is the `dtype` of a tensor and equals the one named, where its class decides that.
+
+    Of several floating or whole ones it may be any: who uses a module may convert it.
+    """
     found = of_tensor(state, value)
     kind = named(name) if found is not None and isinstance(name, Dotted) else None
-    return found is not None and kind is not None and kind.kind != found.kind
+    if found is None or kind is None:
+        return None
+    return True if kind.kind == found.kind == "bool" else None if kind.kind == found.kind else False
 
 
 def is_floating(state: State, value: Value) -> Three:

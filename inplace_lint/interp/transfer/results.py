@@ -109,8 +109,8 @@ def _resize(call: Call, name: str) -> None:
 
 def _fresh(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Value:
     state = call.state
-    model = call.grads[0][1] if call.grads else _first_tensor(call)
-    operands = [tensor for _, tensor in call.grads] or ([] if model is None else [model])
+    operands = [tensor for _, tensor in call.grads or _operands(call)]
+    model = operands[0] if operands else None
     dtype, exact = dtypes.of_new(call.binding, call.facts.framework, fact, operands)
     if fact.leaf:
         rg, node = _factory_rg(call, fact), None
@@ -120,7 +120,9 @@ def _fresh(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Valu
     copied = fact.contiguous is False or (not fact.contiguous and _is_of_unknown(call, fact))
     strided = copied or (not fact.contiguous and _is_strided(call, fact, model, sizes))
     strides = (
-        layouts.of_elementwise(state, sizes, _first_operand(call)) if strided and fact.contiguous is None else None
+        layouts.of_elementwise(state, sizes, next(iter(_operands(call)), None))
+        if strided and fact.contiguous is None
+        else None
     )
     tensor = Tensor(
         storage=state.new_storage(),
@@ -203,13 +205,11 @@ def _factory_rg(call: Call, fact: ReturnFact) -> Three:
 
 
 def _first_tensor(call: Call) -> Tensor | None:
-    pair = _first_operand(call)
-    return None if pair is None else pair[1]
+    return next((tensor for _, tensor in _operands(call)), None)
 
 
-def _first_operand(call: Call) -> tuple[Ref, Tensor] | None:
-    found = (pair for argument in call.binding.op.args for pair in call.binding.tensors(argument.name))
-    return next(found, None)
+def _operands(call: Call) -> list[tuple[Ref, Tensor]]:
+    return [pair for argument in call.binding.op.args for pair in call.binding.tensors(argument.name)]
 
 
 def _why(call: Call) -> str:
