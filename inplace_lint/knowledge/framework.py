@@ -62,6 +62,7 @@ class Framework(Struct, frozen=True):
     dense_results: bool = False  # results are contiguous in whatever order the operands lie in memory
     flags: Mapping[str, bool] = {}  # other attributes that say what requires grad, with whether only parameters have it
     default_dtype: str = ""  # of new floating tensors
+    listed_sizes: bool = False  # the sizes of a tensor are a list: they equal one
 
     # Who turns gradients off or on, and who decides what operations do.
     recording: frozenset[str] = frozenset()  # functions that say whether gradients are recorded
