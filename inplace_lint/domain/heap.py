@@ -242,7 +242,11 @@ class Node(Struct, frozen=True):
 
 
 class ListObject(Struct, frozen=True):
-    """A list, set, deque or queue; `exact`: `items` are certainly all its items. `most`: how many a deque may have."""
+    """
+    A list, set, deque, queue or context variable; `exact`: `items` are certainly all its items.
+
+    `most`: how many a deque may have.
+    """
 
     items: tuple[Value, ...]
     exact: bool = True

@@ -109,6 +109,15 @@ class Kept(Struct, frozen=True):
     before: tuple[int, Place] | None = None
 
 
+class Option(Struct, frozen=True):
+    """An option of a command line: what it is where nobody passes it, and how Python's parser reads it, where known."""
+
+    name: str
+    default: Const | None
+    flags: tuple[str, ...]
+    settings: tuple[tuple[str, Any], ...] | None
+
+
 class ModelKept(Struct, frozen=True):
     """When and where a model became an attribute of `owner` under another name."""
 
@@ -247,6 +256,8 @@ MODULE_SCOPE: Trait[str, Ref] = Trait("module scope", Owner.WHOLE, Lifetime.ROOT
 CLASS_SCOPE: Trait[tuple[Slice, str, int], Ref] = Trait("class scope", Owner.WHOLE, Lifetime.ROOT)
 CLASS: Trait[Slice, ClassValue] = Trait("class", Owner.WHOLE, Lifetime.ROOT)  # of a base that a function made
 METHOD: Trait[tuple[Slice, str], Value] = Trait("method", Owner.WHOLE, Lifetime.ROOT)
+# What a program set in a function: a tuple or dict of defaults, by the function and the attribute.
+OWN_DEFAULTS: Trait[tuple[Slice, str, str], Value] = Trait("defaults of a function", Owner.WHOLE)
 UNBOUND: Trait[tuple[str, str], bool] = Trait("unbound", Owner.WHOLE, Lifetime.ROOT)
 HAS_RUN: Trait[Slice, bool] = Trait("has run", Owner.WHOLE, Lifetime.ROOT)
 OPERATOR: Trait[str, Operator] = Trait("operator", Owner.WHOLE, Lifetime.ROOT)
@@ -277,6 +288,7 @@ HOOKS_AFTER: Trait[RefId, tuple[Ref, ...]] = Trait("hooks after", Owner.OBJECT)
 HOOKED_NODE: Trait[RefId, NodeId] = Trait("node of the hook", Owner.OBJECT)
 BUFFER: Trait[tuple[RefId, str], bool] = Trait("buffer", Owner.OBJECT)
 MAPPING: Trait[RefId, Ref] = Trait("dict behind an object of a class that derives from it", Owner.OBJECT)
+WHOLE_NUMBERS: Trait[StorageId, bool] = Trait("holds whole numbers, as a cast to these may share it", Owner.STORAGE)
 SELECTED: Trait[RefId, bool] = Trait("copied by an index", Owner.OBJECT, derived=True)
 LEAST_AXES: Trait[RefId, int] = Trait("has at least so many axes, of which no more is known", Owner.OBJECT)
 FROZEN: Trait[RefId, bool] = Trait("a module whose parameters were told to require no grad", Owner.OBJECT)
@@ -323,7 +335,7 @@ KEEPS_GRADIENT: Trait[SymId, bool] = Trait("was asked to keep its gradient, as a
 NONE_BY_DEFAULT: Trait[SymId, bool] = Trait("is None by default", Owner.SYMBOL)
 # What an option of a command line is where it is not passed; of a parser, the options that have such a value.
 DEFAULT: Trait[SymId, Const] = Trait("is by default", Owner.SYMBOL)
-OPTIONS: Trait[SymId, tuple[tuple[str, Const], ...]] = Trait("options of a parser", Owner.SYMBOL)
+OPTIONS: Trait[SymId, tuple[Option, ...]] = Trait("options of a parser", Owner.SYMBOL)
 NO_GRADIENT: Trait[SymId, bool] = Trait("has no gradient", Owner.SYMBOL)
 OF_TENSORS: Trait[SymId, bool] = Trait("has tensors as items", Owner.SYMBOL)
 REQUIRES_GRAD: Trait[SymId, bool] = Trait("was found to require grad", Owner.SYMBOL)

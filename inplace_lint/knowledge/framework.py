@@ -113,6 +113,8 @@ class Framework(Struct, frozen=True):
     fed: frozenset[str] = frozenset()  # methods of these that are called on what a data loader gives
     evaluated: frozenset[str] = frozenset()  # methods of these that record no gradients
 
+    tensors: frozenset[str] = frozenset()  # last names of its other classes that a tensor may be of
+
     # What a program and other libraries mean by a name.
     names: Mapping[str, str] = field(default_factory=dict)  # `*_` is any that ends in an underscore; each with a reason
     infers: Mapping[str, str] = field(default_factory=dict)  # likewise functions that are called after training

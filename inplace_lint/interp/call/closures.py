@@ -140,7 +140,7 @@ def _complete(
     rest: dict[object, Value],
 ) -> bool:
     """Bind the parameters that collect the rest and those with defaults; False when one remains unbound."""
-    defaults, used = dict(closure.defaults), list[str]()
+    defaults, used = _defaults(state, closure), list[str]()
     for param in closure.function.params:
         if param.kind == "var-positional":
             values[param.name] = Tuple(extra, exact=not arguments.unknown)
@@ -165,6 +165,47 @@ def _complete(
     return True
 
 
+def _defaults(state: State, closure: Closure) -> dict[str, Value]:
+    """Return the defaults of a function by the names of its parameters: those that the program set, else its own."""
+    found = dict(closure.defaults)
+    for attribute, named in _DEFAULTS.items():
+        value = state.trait(traits.OWN_DEFAULTS, (closure.function.slice, closure.function.qualname, attribute))
+        if value is None:
+            continue
+        names = [param.name for param in closure.function.params if (param.kind == "keyword-only") is named]
+        inner = state.object(value)
+        if isinstance(value, Tuple) and value.exact:
+            items = dict(zip(reversed(names), reversed(value.items), strict=False))
+        elif isinstance(inner, DictObject) and inner.exact:
+            items = {name: inner.items[name] for name in names if name in inner.items}
+        else:
+            open_ = () if value == NONE else names
+            items = {name: state.symbols.sym((origins.ATTRIBUTE, value, name)) for name in open_}
+        found = {name: default for name, default in found.items() if name not in names} | items
+    return found
+
+
+def set_attribute(state: State, closure: Closure, name: str, value: Value) -> None:
+    """Remember the defaults that the program sets in a function."""
+    if name in _DEFAULTS:
+        state.set_trait(traits.OWN_DEFAULTS, (closure.function.slice, closure.function.qualname, name), value)
+
+
+def attribute(state: State, closure: Closure, name: str) -> Value | None:
+    """Return an attribute of a function: its name, or its defaults, which what is done to their dict changes."""
+    if name == "__name__":
+        return Const(closure.function.qualname.rpartition(".")[2])
+    if name not in _DEFAULTS:
+        return None
+    known = _defaults(state, closure)
+    shown = [param for param in closure.function.params if (param.kind == "keyword-only") is _DEFAULTS[name]]
+    items: dict[object, Value] = {param.name: known[param.name] for param in shown if param.name in known}
+    value = state.new(DictObject(items)) if _DEFAULTS[name] else Tuple(tuple(items.values()))
+    set_attribute(state, closure, name, value if items else NONE)
+    return value if items else NONE
+
+
+_DEFAULTS = {"__defaults__": False, "__kwdefaults__": True}  # by attribute, whether of parameters that are only named
 Passed = dict[str, frozenset[Variable]]
 
 

@@ -112,8 +112,14 @@ def class_hooks(interp: Interpreter, state: State, cls: ClassValue) -> dict[str,
 
 def run_on_class(
     interp: Interpreter, frame: Frame, state: State, decorators: tuple[ir.Expr, ...], cls: ClassValue
-) -> None:
-    """Run what the program has run with each new class for its side effects: hooks of its bases, its decorators."""
+) -> ClassValue:
+    """
+    Run what the program has run with each new class: hooks of its bases, its decorators; return what its name means.
+
+        def safe(cls):
+            class Copying(cls): ...
+            return Copying
+    """
     hooks = class_hooks(interp, state, cls)
     node = interp.context.definition(cls) if hooks else None
     given = tuple(
@@ -127,11 +133,12 @@ def run_on_class(
         with interp.fuel.scope(paths=_WAYS):
             taken(state, interp.call(frame, state, hooks[name], Arguments(named, given), 0))
         interp.context.making.pop()
-    # IMPRECISE: a decorator is assumed to return the class that it is applied to.
+    # IMPRECISE: a decorator that returns anything but a class of the program is assumed to return the one it is given.
     for decorator in reversed(decorators):
         value = taken(state, interp.evaluate(frame, state, decorator)) or NONE
-        if _is_of_program(interp, state, value):
-            _decorated(interp, frame, state, value, cls)
+        made = _decorated(interp, frame, state, value, cls) if _is_of_program(interp, state, value) else None
+        cls = made if isinstance(made, ClassValue) else cls
+    return cls
 
 
 def namespace(interp: Interpreter, state: State, cls: ClassValue) -> Ref:

@@ -70,7 +70,8 @@ def _hand_over(interp: Interpreter, state: State, function: Value, arguments: Ar
     for value in arguments.values:
         inner = state.object(value)
         if isinstance(value, Ref) and isinstance(inner, ListObject | DictObject):
-            state.put(value, replace(inner, exact=False))
+            if not command_line.only_reads(state, function):
+                state.put(value, replace(inner, exact=False))
         elif module_registry.is_module(state, value):
             _hand_module(interp, state, function, value)
         elif isinstance(value, Sym):

@@ -73,7 +73,7 @@ def _symbol_truth(state: State, number: SymId) -> Three:
 
 def _object_truth(state: State, ref: Ref) -> Three:
     match state.object(ref):
-        case ListObject(kind="queue"):
+        case ListObject(kind="queue" | "context"):
             return True
         case ListObject(items, exact):
             return bool(items) or (False if exact else None)

@@ -55,6 +55,8 @@ def set_(
     elif isinstance(receiver, ClassValue):
         interp.context.exchanged.update({name} & receiver.methods.keys())
         state.bind(interp.class_body(state, receiver), name, value)
+    elif isinstance(receiver, Closure):
+        closures.set_attribute(state, receiver, name, value)
     elif isinstance(receiver, Dotted):
         swapped.swap(interp, state, receiver.name, name, value)
     return [state]

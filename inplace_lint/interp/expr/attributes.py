@@ -107,10 +107,9 @@ def _of_other(state: State, value: Value, name: str) -> Value:
             return function if name == "func" else value
         case Bound(receiver, function) if name in {"__self__", "__func__"}:
             return receiver if name == "__self__" else function
-        case Closure() if name == "__name__":
-            return Const(value.function.qualname.rpartition(".")[2])
         case _:
-            return state.symbols.sym((origins.ATTRIBUTE, value, name))
+            own = closures.attribute(state, value, name) if isinstance(value, Closure) else None
+            return own or state.symbols.sym((origins.ATTRIBUTE, value, name))
 
 
 def _of_tuple(interp: Interpreter, value: Tuple, name: str) -> Value:

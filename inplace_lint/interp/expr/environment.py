@@ -257,7 +257,7 @@ def run_item(interp: Interpreter, state: State, path: str, env: Ref, item: Defin
                 state.bind(env, item.name, cls)
                 node = interp.context.class_node(item.slice, item.name)
                 if node is not None and (node.decorators or decorators.class_hooks(interp, state, cls)):
-                    decorators.run_on_class(interp, frame, state, node.decorators, cls)
+                    state.bind(env, item.name, decorators.run_on_class(interp, frame, state, node.decorators, cls))
         else:
             # IMPRECISE: a module-level statement with several outcomes is followed on its first one.
             guesses = fuel.counters["guessed_sides"]
@@ -282,7 +282,8 @@ def decorated_class(interp: Interpreter, state: State, frame: Frame, item: Defin
     if cls is not None and (
         item.decorators or _fills(interp, path, item.name) or decorators.class_hooks(interp, state, cls)
     ):
-        find(interp, state, path, item.name)
+        found = find(interp, state, path, item.name)
+        return found if isinstance(found, ClassValue) else cls
     return cls
 
 

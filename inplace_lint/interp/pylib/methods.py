@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from inplace_lint.core.span import Place
-from inplace_lint.domain import origins
+from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, ListObject, set_of
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
@@ -16,6 +16,7 @@ from inplace_lint.domain.values import (
     Certain,
     Const,
     Ref,
+    Sym,
     Tuple,
     Value,
     is_absent,
@@ -66,6 +67,8 @@ def _of_container(
             # Nobody keeps it there: another thread may have taken out what was put there before.
             state.put(ref, _of_kind(inner.extended(arguments.positional[:1])))
             return [(state, NONE)]
+        case ListObject(kind="context") as inner, Ref() as ref:
+            return [(state, _of_context(state, ref, inner, function.name, arguments))]
         case ListObject() as inner, Ref() as ref:
             name = _OF_QUEUES.get(function.name, function.name)
             return [(state, _list_method(interp, frame, state, ref, inner, name, arguments, at))]
@@ -79,6 +82,21 @@ def _of_container(
             return [(state, _dict_method(interp, state, ref, mapping, function.name, arguments, place))]
         case _:
             return [(state, _of_constant(state, receiver, function.name, arguments))]
+
+
+def _of_context(state: State, ref: Ref, variable: ListObject, name: str, arguments: Arguments) -> Value:
+    """Run a method of a context variable, whose only item is its value; the token of `set` holds the one before."""
+    given = arguments.positional[:1]
+    token = state.object(given[0]) if given else None
+    if name == "get":
+        return (variable.items or given or (state.symbols.sym((origins.ITEM, ref, state.next_id)),))[0]
+    if name == "set" and given:
+        state.put(ref, replace(variable, items=given))
+    elif name == "reset" and isinstance(token, ListObject):
+        state.put(ref, replace(variable, items=token.items))
+    usual = [state.trait(traits.DEFAULT, item.id) if isinstance(item, Sym) else None for item in variable.items]
+    before = tuple(default or item for default, item in zip(usual, variable.items, strict=True))
+    return state.new(ListObject(before, kind="context"))
 
 
 _OF_QUEUES = {"get": "popleft", "get_nowait": "popleft"}

@@ -308,6 +308,15 @@ def _queue(_interp: Interpreter, _frame: Frame, state: State, _arguments: Argume
     return [(state, state.new(ListObject((), kind="queue")))]
 
 
+def _context(_interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
+    """Return a context variable; what it is by default, nobody knows of a run that does not set it."""
+    default = arguments.named("default")
+    value = state.symbols.sym((origins.STANDARD_LIBRARY, "contextvars.ContextVar", state.fresh()))
+    if isinstance(default, Const):
+        state.set_trait(traits.DEFAULT, value.id, default)
+    return [(state, state.new(ListObject(() if default is None else (value,), kind="context")))]
+
+
 def _exit(interp: Interpreter, frame: Frame, state: State, _arguments: Arguments, at: int) -> Results:
     """Leave the program."""
     return interp.fuel.leave(state, Raised(Builtin("SystemExit"), frame.site(at)))
@@ -334,6 +343,7 @@ _HANDLERS: dict[str, Callable[[Interpreter, Frame, State, Arguments, int], Resul
     **dict.fromkeys((*(f"{module}.tqdm" for module in _BARS), "rich.progress.track"), _progress),
     "os.getenv": _environment,
     "os.environ.get": _environment,
+    "contextvars.ContextVar": _context,
     **dict.fromkeys(("sys.exit", "os._exit", "os.abort"), _exit),
     "types.MethodType": _method,
     "typing.cast": _cast,

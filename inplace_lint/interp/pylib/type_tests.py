@@ -5,11 +5,13 @@ from __future__ import annotations
 import builtins
 import collections
 import collections.abc
+import contextvars
 import datetime as dt
 import numbers
 import os
 import pathlib
 import queue
+import sys
 from collections.abc import Collection, Sequence
 
 from inplace_lint.domain import origins, traits
@@ -35,8 +37,15 @@ from inplace_lint.interp.outcome import Results
 from inplace_lint.interp.pylib.request import Request
 from inplace_lint.interp.transfer import materialise
 from inplace_lint.knowledge.facts import Facts
+from inplace_lint.knowledge.words import Result
 
-_LISTS: dict[str, type] = {"list": list, "set": set, "deque": collections.deque, "queue": queue.Queue}
+_LISTS: dict[str, type] = {
+    "list": list,
+    "set": set,
+    "deque": collections.deque,
+    "queue": queue.Queue,
+    "context": contextvars.ContextVar,
+}
 
 
 def _python_type(name: str) -> type | tuple[type, ...]:
@@ -130,9 +139,31 @@ def _is_tensor_of(interp: Interpreter, state: State, facts: Facts, value: Value,
     if facts.canonical(cls.name) == facts.framework.tensor:
         return True
     tensor, forms = state.tensor(value), interp.context.forms(cls.name)
+    if _has_no_tensors(interp, facts, cls):
+        return False
     if tensor is None or not forms or forms[0].act != "parameter":
         return None
     return True if tensor.param else False if tensor.leaf is False or _is_made(state, tensor) else None
+
+
+def _has_no_tensors(interp: Interpreter, facts: Facts, cls: Dotted) -> bool:
+    """Check whether no tensor of a framework is of a class: of an array, of Python, a layer or a distribution."""
+    package, _, rest = cls.name.partition(".")
+    last = rest.rpartition(".")[2]
+    if package in sys.stdlib_module_names:
+        return last not in _STRUCTURAL and not last.startswith("Supports")
+    form = next(iter(interp.context.forms(cls.name)), None)
+    others = interp.context.facts_of(cls.name)
+    if interp.context.is_of_arrays(cls) or (others is not None and others is not facts):
+        return True
+    if form is not None:
+        gives = {fact.kind for fact in form.returns}
+        return form.init is not None or form.act in {"module", "object"} or gives == {Result.VALUE}
+    return package in facts.framework.packages and last not in facts.framework.tensors
+
+
+# What Python takes for instances of by their methods alone.
+_STRUCTURAL = frozenset({"Any", "Collection", "Container", "Hashable", "Iterable", "Reversible", "Sized"})
 
 
 def _is_made(state: State, tensor: Tensor) -> bool:

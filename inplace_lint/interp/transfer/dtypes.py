@@ -36,6 +36,7 @@ class Kind(NamedTuple):
 
 
 UNKNOWN = Kind("unknown")
+WHOLE = frozenset({"int", "bool"})  # dtypes without a gradient
 _LOWER = "lower"  # the dtype that autocast computes in
 _FLOATS = {"float": "float32", "half": "float16", "double": "float64", "float16": "", "float32": "", "float64": ""}
 _DTYPES = {
@@ -51,6 +52,13 @@ _DTYPES = {
 _NAMES = {"BFloat16": "bfloat16", "Byte": "uint8", "Char": "int8"}  # of tensors: `x.type("torch.FloatTensor")`
 _NAMES |= {name.title(): name for name in ("float", "half", "double", "short", "int", "long", "bool")}
 _DTYPES |= {f"{name}Tensor": _DTYPES[dtype] for name, dtype in _NAMES.items()}
+
+
+def of_storage(state: State, tensor: Tensor) -> str:
+    """Return the class of dtypes of what is written, where certain: that of a cast which is a view of it counts."""
+    if state.has_trait(traits.WHOLE_NUMBERS, tensor.storage):
+        return "int"
+    return tensor.dtype if tensor.sure else ""
 
 
 _FORMATS = {"float16": (5, 10), "bfloat16": (8, 7), "float32": (8, 23), "float64": (11, 52)}  # exponent and mantissa
@@ -82,7 +90,7 @@ def of_new(binding: Binding, framework: Framework, fact: ReturnFact, operands: l
         own = named(Const(binding.op.name))  # `Tensor.half` is called like its dtype
         return own if own is not None and own.kind == fact.dtype else Kind(fact.dtype)
     common = _common(binding, framework, operands)
-    if common.kind not in {"int", "bool"} or fact.leaf:
+    if common.kind not in WHOLE or fact.leaf:
         return common
     if fact.dtype == "fraction":
         return default(binding.state, framework.default_dtype)

@@ -71,7 +71,7 @@ def _one(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None, place: in
         case "fresh":
             return _fresh(call, fact, rg, node)
         case "view" | "maybe":
-            return _view(call, fact, False if fact.dtype in {"int", "bool"} else rg, node, place)
+            return _view(call, fact, False if fact.dtype in dtypes.WHOLE else rg, node, place)
         case "value":
             return _python_value(call, fact)
         case "tuple":
@@ -114,7 +114,7 @@ def _fresh(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Valu
     dtype, exact = dtypes.of_new(call.binding, call.facts.framework, fact, operands)
     if fact.leaf:
         rg, node = _factory_rg(call, fact), None
-    if dtype in {"int", "bool"}:
+    if dtype in dtypes.WHOLE:
         rg, node = False, None
     sizes = shapes.of_fact(call.binding, fact.shape)
     copied = fact.contiguous is False or (not fact.contiguous and _is_of_unknown(call, fact))
@@ -243,6 +243,8 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None, place: i
         return state.new(_cut(call, source, kind, doubt))
     stated, (kind, rg) = kind, _view_kind(call, fact, kind, source, rg)
     dtype = dtypes.of_view(call.binding, fact, source)
+    if kind is View.MAYBE and dtype.kind in dtypes.WHOLE:
+        state.set_trait(traits.WHOLE_NUMBERS, source.storage, True)
     tensor = Tensor(
         storage=source.storage,
         rg=rg if source.rg is not False or rg else source.rg,
@@ -303,13 +305,8 @@ def _stated_kind(
 def _on_array(call: Call, name: str, fact: ReturnFact, made: Value) -> Value:
     """Remember whose memory a tensor has that is made of an unknown array, by what takes nothing else."""
     array, op = call.binding.value(name), call.binding.op
-    if (
-        fact.kind == "maybe"
-        and op.grads == ()
-        and len(op.args) == 1
-        and isinstance(array, Sym)
-        and isinstance(made, Ref)
-    ):
+    alone = op.grads == () and len(op.args) == 1
+    if fact.kind == "maybe" and alone and isinstance(array, Sym) and isinstance(made, Ref):
         call.state.set_trait(traits.ON_ARRAY, made.id, array)
     return made
 

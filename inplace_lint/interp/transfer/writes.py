@@ -23,7 +23,7 @@ from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.expr import annotated, operators
 from inplace_lint.interp.frame import Variable
 from inplace_lint.interp.intrinsics import opaque_modules, transforms
-from inplace_lint.interp.transfer import lazy_view_history, overlap, recording, results, unchanged
+from inplace_lint.interp.transfer import dtypes, lazy_view_history, overlap, recording, results, unchanged
 from inplace_lint.interp.transfer.op_call import Call
 from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.guard import holds
@@ -81,8 +81,8 @@ def run(call: Call, inputs: list[Save]) -> list[tuple[State, Value]]:
 
 def _holds_no_fractions(state: State, tracked: list[Ref]) -> bool:
     """Check whether all that is written certainly is of whole numbers or truths, which have no history."""
-    kinds = [tensor.dtype if tensor.sure else "" for tensor in map(state.tensor, tracked) if tensor is not None]
-    return bool(kinds) and all(kind in {"int", "bool"} for kind in kinds)
+    kinds = [dtypes.of_storage(state, tensor) for tensor in map(state.tensor, tracked) if tensor is not None]
+    return bool(kinds) and dtypes.WHOLE.issuperset(kinds)
 
 
 def _stops(call: Call, fact: WriteFact, ref: Ref, tensor: Tensor) -> bool:
@@ -257,7 +257,7 @@ def _brings_axes(call: Call, fact: WriteFact, tensor: Tensor) -> bool:
 
 def _another_kind(call: Call, fact: WriteFact, tensor: Tensor) -> Failure | None:
     """Return the check that fails because of the dtype of an operand; None if there is none."""
-    if tensor.dtype in {"int", "bool"}:
+    if tensor.dtype in dtypes.WHOLE:
         if Check.CAST in fact.checks and _brings_fractions(call, fact):
             return Failure.CAST
         if Check.FRACTION in fact.checks and call.binding.value("rounding_mode") in {None, NONE}:
