@@ -36,8 +36,6 @@ def constructed(
     write gets one path, since these are constructed on their own as well.
     """
     init = interp.lookup(state, cls, "__init__")
-    for text in interp.context.coverage.choice.makes:
-        state.assume(text)
     spare = state.fork()
     entries = interp.context.constructed.get(id(cls), ())
     thaw = partial(portable_arguments.thawed, spare, chosen=interp.context.coverage.chosen)
@@ -50,8 +48,7 @@ def constructed(
         options = id(cls) not in interp.context.coverage.by_program or interp.context.is_in_package()
         candidates = [symbolic_args.completed(interp, spare, init, known, options=options) for known in candidates]
     candidates = [interp.context.coverage.applied(given) for given in candidates] or [Arguments()]
-    if not all(_is_made_alone(interp, frame, spare, cls, given) for given in candidates):
-        spare.assume(f"`{cls.meta.name}` changes nothing in what it makes" if cls.meta is not None else "")
+    _suppose(interp, frame, spare, cls, candidates)
     with interp.fuel.scope(paths=paths):
         made = [pair for given in candidates for pair in interp.construct(frame, spare.fork(), cls, given, 0)]
         if isinstance(init, Closure) and not entries and not (made and completes(interp, init)):
@@ -68,6 +65,14 @@ def constructed(
         searched = len(interp.context.coverage.refused) > known
         made = made or ([] if entries or searched else _on_unknown_values(interp, frame, spare, cls, init))
     return made or unmade(interp, spare, cls)
+
+
+def _suppose(interp: Interpreter, frame: Frame, state: State, cls: ClassValue, candidates: Sequence[Arguments]) -> None:
+    """Assume what the chosen options do, and that a metaclass only makes the object, where it does not show that."""
+    for text in interp.context.coverage.choice.makes:
+        state.assume(text)
+    if cls.meta is not None and not all(_is_made_alone(interp, frame, state, cls, given) for given in candidates):
+        state.assume(f"`{cls.meta.name}` changes nothing in what it makes")
 
 
 def _is_made_alone(interp: Interpreter, frame: Frame, state: State, cls: ClassValue, given: Arguments) -> bool:
