@@ -296,8 +296,13 @@ class Project(Struct):
         return None if text is None else text.source
 
     def may_bind(self, path: str, name: str) -> bool:
+        """Return whether a module may have a variable: by a statement of its own, or through `import *`."""
+        names = self.names(path)
+        return names is None or name in names
+
+    def names(self, path: str) -> frozenset[str] | None:
         """
-        Return whether a module may have a variable: by a statement of its own, or through `import *`.
+        Return the variables that a module may have, also through `import *`; None where these are not known.
 
         The text decides, so that for packages that import all of hundreds of modules not each of these is parsed for a
         name.
@@ -307,8 +312,7 @@ class Project(Struct):
                 self._shared[path] = self._bound_through_stars(path)
         else:
             self.asked.reuse(path)
-        names = self._shared[path]
-        return names is None or name in names
+        return self._shared[path]
 
     def _bound_through_stars(self, path: str) -> frozenset[str] | None:
         """Return what a module and all modules behind its `import *` may bind; None where these are not known."""
@@ -330,7 +334,8 @@ class Project(Struct):
     def _bound_by_text(self, path: str) -> Bound | None:
         self.asked.add(path, Question.BOUND)
         if path not in self._bound:
-            source = self.source(path)
+            known = self.modules.get(path)
+            source = self.source(path) if known is None else known.source
             self._bound[path] = None if source is None else bound(source)
         return self._bound[path]
 

@@ -39,7 +39,7 @@ from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import kernels, opaque_modules
 from inplace_lint.interp.options.coverage import is_alternative
 from inplace_lint.interp.outcome import Raised, Results
-from inplace_lint.interp.pylib import constant_folding, mappings
+from inplace_lint.interp.pylib import constant_folding, mappings, numbered_names
 from inplace_lint.interp.transfer import materialise
 from inplace_lint.interp.transfer.index import copies
 from inplace_lint.ir import nodes as ir
@@ -86,8 +86,8 @@ def _of_python(interp: Interpreter, frame: Frame, state: State, value: Value, in
         case Instance() as instance:
             return _from_instance(interp, frame, state, value, instance, index, at)
         case _:
-            is_mapping = own_names.is_mapping(value)
-            kept = own_names.item(interp, state, value, index) if is_mapping else _kept_under(state, value, index)
+            named = numbered_names.item(interp, frame, state, value, index, at)
+            kept = _kept_under(state, value, index) if named is None else named
             return [(state, unknown_item(state, value, index) if kept is None else kept)]
 
 

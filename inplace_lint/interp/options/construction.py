@@ -8,13 +8,13 @@ Construction of the class that is an entry point: on what the program passes, on
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
 
-from inplace_lint.domain import origins
+from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import Instance
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, ClassValue, Closure, Const, Sym, Value
+from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, Ref, Sym, Value
 from inplace_lint.effects import schedule
 from inplace_lint.effects.summary import Definition
 from inplace_lint.interp import symbolic_args
@@ -36,8 +36,6 @@ def constructed(
     write gets one path, since these are constructed on their own as well.
     """
     init = interp.lookup(state, cls, "__init__")
-    for text in _supposed(interp, state, cls):
-        state.assume(text)
     spare = state.fork()
     entries = interp.context.constructed.get(id(cls), ())
     thaw = partial(portable_arguments.thawed, spare, chosen=interp.context.coverage.chosen)
@@ -50,6 +48,7 @@ def constructed(
         options = id(cls) not in interp.context.coverage.by_program or interp.context.is_in_package()
         candidates = [symbolic_args.completed(interp, spare, init, known, options=options) for known in candidates]
     candidates = [interp.context.coverage.applied(given) for given in candidates] or [Arguments()]
+    _suppose(interp, frame, spare, cls, candidates)
     with interp.fuel.scope(paths=paths):
         made = [pair for given in candidates for pair in interp.construct(frame, spare.fork(), cls, given, 0)]
         if isinstance(init, Closure) and not entries and not (made and completes(interp, init)):
@@ -68,11 +67,43 @@ def constructed(
     return made or unmade(interp, spare, cls)
 
 
-def _supposed(interp: Interpreter, state: State, cls: ClassValue) -> Iterator[str]:
-    """Yield what a construction assumes: what the chosen options do, and that a metaclass only makes the object."""
-    yield from interp.context.coverage.choice.makes
-    if cls.meta is not None and isinstance(interp.lookup(state, cls.meta, "__call__"), Closure):
-        yield f"`{cls.meta.name}` changes nothing in what it makes"
+def _suppose(interp: Interpreter, frame: Frame, state: State, cls: ClassValue, candidates: Sequence[Arguments]) -> None:
+    """Assume what the chosen options do, and that a metaclass only makes the object, where it does not show that."""
+    for text in interp.context.coverage.choice.makes:
+        state.assume(text)
+    if cls.meta is not None and not all(_is_made_alone(interp, frame, state, cls, given) for given in candidates):
+        state.assume(f"`{cls.meta.name}` changes nothing in what it makes")
+
+
+def _is_made_alone(interp: Interpreter, frame: Frame, state: State, cls: ClassValue, given: Arguments) -> bool:
+    """
+    Check whether a call of a class makes the objects that its constructor makes, as far as they decide how they run.
+
+    A metaclass may wrap, keep or count them; what it sets on them shows in their form.
+    """
+    own = None if cls.meta is None else interp.lookup(state, cls.meta, "__call__")
+    if not isinstance(own, Closure):
+        return True
+    with interp.fuel.scope(paths=1):
+        alone = interp.construct(frame, state.fork(), cls, given, 0)
+        called = interp.call(frame, state.fork(), Bound(cls, own), given, 0)
+    plain = {_form(after, made) for after, made in alone}
+    found = [_forms(state, after, cls) if after.instance(made) is not None else set() for after, made in called]
+    return bool(found) and all(forms and forms <= plain for forms in found)
+
+
+def _forms(before: State, after: State, cls: ClassValue) -> set[Hashable]:
+    """Return the forms of the objects of a class that a path has made."""
+    new = (Ref(number) for number in after.heap if number not in before.heap)
+    return {_form(after, one) for one in new if (thing := after.instance(one)) is not None and thing.cls == cls}
+
+
+def _form(state: State, made: Value) -> Hashable:
+    """Return what decides how an object runs, and how many hooks do."""
+    if not isinstance(made, Ref):
+        return None
+    hooks = (state.trait(traits.HOOKS_BEFORE, made.id) or (), state.trait(traits.HOOKS_AFTER, made.id) or ())
+    return module_containers.form(state, made), *map(len, hooks)
 
 
 def _on_unknown_objects(

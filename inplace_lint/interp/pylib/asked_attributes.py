@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from inplace_lint.domain.heap import Instance
-from inplace_lint.domain.values import Builtin, ClassValue, Closure, Const, Dotted, Sym, Tuple, Value
+from inplace_lint.domain.values import Builtin, ClassValue, Closure, Const, Dotted, ModuleValue, Sym, Tuple, Value
 from inplace_lint.interp.call import module_containers
 from inplace_lint.interp.context import Context
 from inplace_lint.interp.interpreter import Interpreter
@@ -25,6 +25,10 @@ def of_getattr(request: Request) -> Results:
     if isinstance(value, Dotted) and isinstance(name, Sym):
         known = numbered_names.completed(request, value, numbered_names.form_of(request.state, name))
         name = (numbered_names.listed(request, value, name) or name) if known is None else Const(known)
+    if isinstance(value, ModuleValue) and name is not None:
+        chosen = numbered_names.choose_from(request.interp, request.frame, request.state, value, name, request.at)
+        if chosen is not None:
+            return [(request.state, chosen)]
     if value is None or not isinstance(name, Const):
         return request.unknown()
     default = request.argument(2)

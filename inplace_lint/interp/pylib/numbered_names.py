@@ -1,8 +1,9 @@
 """
-Names of a library that a program completes with a number it was given: `getattr(nn, f"Conv{dim}d")`.
+Names that a program completes with what it was given: `getattr(nn, f"Conv{dim}d")`, `eval("Encoder" + city)`.
 
 What a text is known to be beside its unknown parts follows from how the text was made. The names that fit it differ in
-a number alone, and stand for layers that differ in the number of their axes.
+a number alone, and stand for layers that differ in the number of their axes. Of the names of a module of the project
+each that fits is a choice.
 """
 
 from __future__ import annotations
@@ -15,10 +16,13 @@ from string import Formatter
 from inplace_lint.domain import origins
 from inplace_lint.domain.heap import DictObject, Instance
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, ClassValue, Const, Dotted, Sym, Tuple, Value
+from inplace_lint.domain.values import NONE, Builtin, ClassValue, Closure, Const, Dotted, ModuleValue, Sym, Tuple, Value
 from inplace_lint.interp.control import path_condition
-from inplace_lint.interp.frame import Arguments
+from inplace_lint.interp.expr import environment, own_names
+from inplace_lint.interp.frame import Arguments, Frame
+from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Results
+from inplace_lint.interp.pylib import mappings
 from inplace_lint.interp.pylib.request import Request
 from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.facts import Facts
@@ -26,7 +30,10 @@ from inplace_lint.knowledge.facts import Facts
 _NUMBER = r"\d+"
 _CALLED = r"\(\)"
 _PRINTED = re.compile(r"%[-#0 +]*\d*(?:\.\d+)?[a-zA-Z]")
+_ANY = r"\w+"
 _MOST = 4
+_MOST_CHOICES = 12
+_LEAST = 3  # characters of a name that are known
 
 
 def complete(facts: Facts, owner: str, form: str) -> str | None:
@@ -75,15 +82,67 @@ def _choices(state: State, name: Sym) -> Iterator[Const]:
                 pass
 
 
+def item(interp: Interpreter, frame: Frame, state: State, value: Value, index: Value, at: int) -> Value | None:
+    """Return what a text is bound to in the names of a module or object; None if it is not known, or no name."""
+    if not own_names.is_mapping(value) or not isinstance(value, Builtin):
+        return None
+    found = own_names.item(interp, state, value, index)
+    if found is not None or not isinstance(value.receiver, ModuleValue):
+        return found
+    return choose_from(interp, frame, state, value.receiver, index, at)
+
+
+def choose_from(
+    interp: Interpreter, frame: Frame, state: State, module: ModuleValue, text: Value, at: int
+) -> Value | None:
+    """
+    Return a class or function of a module whose name a text may be, as an item of a dict of them; None if none fits.
+
+    self.encoder = globals()["Encoder" + kind]()     # each class of the module whose name begins so
+    """
+    form = _form(state, text) if type(text) is Sym else None
+    return None if form is None else _chosen(interp, frame, state, module.path, form, text, at)
+
+
+def _chosen(
+    interp: Interpreter, frame: Frame, state: State, path: str, form: str, text: Value, at: int, ends: str = ""
+) -> Value | None:
+    """Return one of the classes of a module that a name of this form may be, or of its functions if it is none."""
+    pattern = form.replace(_NUMBER, _ANY)
+    if pattern == form or len(form.replace(_NUMBER, "")) < _LEAST:
+        return None
+    names = sorted(filter(re.compile(pattern).fullmatch, interp.context.project.names(path) or ()))
+    if len(names) > _MOST_CHOICES:
+        return None
+    own = frame.closure.owner if frame.closure is not None else None
+    bound = {name + ends: environment.find(interp, state, path, name) for name in names}
+    classes: dict[object, Value] = {
+        name: value for name, value in bound.items() if isinstance(value, ClassValue) and value != own
+    }
+    functions: dict[object, Value] = {name: value for name, value in bound.items() if isinstance(value, Closure)}
+    if not (classes or functions):
+        return None
+    mapping = DictObject(classes or functions)
+    interp.context.coverage.entry(frame, state, at, mapping, text)
+    known = path_condition.known(state, text)
+    named = mapping.items.get(known.value) if type(known) is Const else None
+    return named or mappings.alternative(state, mapping, text)
+
+
 def evaluate(request: Request) -> Results:
     """Evaluate a text that is a name, such as `eval("nn.ReLU")`, or calls it without arguments; others are unknown."""
     text = request.argument(0)
-    form = form_of(request.state, text) if text is not None else None
+    form = _form(request.state, text) if text is not None else None
     path, called, rest = (form or "").partition(_CALLED)
     first, *names = path.split(r"\.")
-    if rest or len(request.arguments.positional) > 1 or not all(map(_is_name, (first, *names[:-1]))):
+    if text is None or rest or len(request.arguments.positional) > 1 or not all(map(_is_name, names[:-1])):
         return request.unknown()
-    found = request.interp.evaluate(request.frame, request.state, ir.Name(request.at, first))
+    if _is_name(first):
+        found = request.interp.evaluate(request.frame, request.state, ir.Name(request.at, first))
+    else:
+        here, ends = request.frame.slice.path, "()" if called else ""
+        chosen = _chosen(request.interp, request.frame, request.state, here, first, text, request.at, ends)
+        found = [] if chosen is None or names else [(request.state, chosen)]
     for form in names:
         found = [
             got
