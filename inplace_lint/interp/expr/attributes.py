@@ -46,7 +46,7 @@ from inplace_lint.interp.outcome import Raised, Results
 from inplace_lint.interp.pylib import constant_folding, dataclass_fields, releases
 from inplace_lint.interp.transfer import dtypes, materialise, no_gradient
 
-_OF_OBJECT = frozenset({"__init__", "__getattribute__", "__setattr__"})
+_OF_OBJECT = frozenset({"__init__", "__getattr__", "__getattribute__", "__setattr__"})
 _OF_CLASSES = {"__call__": "type.__call__", "__new__": "object.__new__"}
 _GETTERS = ("__getattribute__", "__getattr__")
 # Methods that lists, dicts and strings also have: a read of one does not show that an unknown value is a tensor.

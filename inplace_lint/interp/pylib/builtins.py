@@ -64,7 +64,7 @@ def call(interp: Interpreter, frame: Frame, state: State, function: Builtin, arg
 
 
 # methods that take their object as an ordinary argument
-_UNBOUND = frozenset({"object.__getattribute__", "object.__setattr__", "type.__call__"})
+_UNBOUND = frozenset({"object.__getattr__", "object.__getattribute__", "object.__setattr__", "type.__call__"})
 
 
 def _callable(request: Request) -> Results:
@@ -337,6 +337,7 @@ _HANDLERS: dict[str, Callable[[Request], Results]] = {
     "vars": _names,
     "getattr": asked_attributes.of_getattr,
     "hasattr": asked_attributes.of_hasattr,
+    "object.__getattr__": asked_attributes.of_inherited_getter,
     "object.__getattribute__": asked_attributes.of_getattr,
     "object.__setattr__": _setattr,
     "setattr": _setattr,
