@@ -89,7 +89,9 @@ def _of_scalar(interp: Interpreter, frame: Frame, state: State, value: Const | S
         return interp.fuel.leave(state, _attribute_error(frame, at))
     if isinstance(value, Sym):
         return _of_unknown(interp, frame, state, value, name, at)
-    known = constant_folding.part(state, value, name) or enums.attribute(state, value, name)
+    if (own := enums.method(interp, state, value, name)) is not None:
+        return _bound(interp, frame, state, value, own, at)
+    known = constant_folding.part(state, value, name) or enums.attribute(interp, state, value, name)
     return [(state, known or releases.part(value, name) or Builtin(name, value))]
 
 
@@ -304,12 +306,8 @@ def special(
 
 
 def _by_getattr(interp: Interpreter, frame: Frame, state: State, value: Ref, instance: Instance, name: str) -> Value:
-    """
-    Return what an unknown attribute is: of a container, a module; for a class with `__getattr__ = dict.get`, an item.
-
-    `self.__getattr__(f"layer{i}")` asks for an attribute by its name.
-    """
-    if name in _GETTERS:
+    """Return what an unknown attribute is: of a container, a module; with `__getattr__ = dict.get`, an item."""
+    if name in _GETTERS:  # self.__getattr__(f"layer{i}")
         return Partial(Builtin("getattr"), (value,), ())
     child = module_containers.named(state, instance, name)
     if child is not None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
+from inplace_lint.core.span import Place
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, set_of
 from inplace_lint.domain.state import State
@@ -132,6 +133,10 @@ def _list(request: Request) -> Results:
     value = request.argument(0)
     is_tuple = request.function.name == "tuple"  # how many are unpacked says how long it is; a list may be changed
     found = iterators.turns(request, value, loops=not is_tuple)
+    for number, item in enumerate(found.items):
+        if any(request.state.has_trait(traits.YIELDED_FIRST, ref.id) for ref, _ in request.state.tensors_in(item)):
+            place = Place(request.frame.slice, request.at)
+            request.interp.listeners.collect(request.state, place, item, found.items[:number])
     if is_tuple:
         return [(request.state, Tuple(found.items, found.exact))]
     if request.function.name in {"set", "frozenset"}:
