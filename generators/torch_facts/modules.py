@@ -110,9 +110,18 @@ def _entry(name: str, cls: type[torch.nn.Module], undecided: list[str]) -> Row |
         ]
     names.append("train")
     row |= build.effects(row["op"], forward, seen, names, undecided)
+    if issubclass(cls, torch.nn.RNNBase):
+        row["returns"] = [_packed(row["returns"][0]), *row["returns"]]
     row["source"] = "probe"
     row["probed"] = [VERSION]
     return row
+
+
+def _packed(returned: Row) -> Row:
+    """Return what a recurrent layer returns for a packed sequence: its output is one too, of data and three indices."""
+    indices = [{"is": "fresh", "dtype": "int"}] * 3
+    packed = {"is": "tuple", "items": [{"is": "fresh"}, *indices]}
+    return {"is": "tuple", "if": "not tensor(input)", "items": [packed, *returned["items"][1:]]}
 
 
 def init_of(cls: type[torch.nn.Module]) -> Form:

@@ -228,11 +228,12 @@ class Operator(Struct, frozen=True):
 
 
 class Loader(Struct, frozen=True):
-    """The data set that a loader asks for items, the op that joins these, if any, and the program's own function."""
+    """The data set that a loader asks for items, the op that joins `several`, if any, and the program's own function."""
 
     dataset: Ref
     stack: str
     collate: Value
+    several: bool
 
 
 class Holding(Struct, frozen=True):

@@ -40,12 +40,13 @@ class Const(_Compared, frozen=True, eq=False):
     A Python constant; `origin` is the expression that it was written as, where it may decide a write.
 
     `source` is the unknown value that it stands for, where an entry point runs on a default: another argument may give
-    another constant.
+    another constant. `of` is the enumeration whose member it is, where members are also texts or numbers.
     """
 
     value: object
     origin: Place | None = None
     source: SymId | None = None
+    of: ClassValue | None = None
 
     def __hash__(self) -> int:
         return hash((type(self.value), self.value))

@@ -54,7 +54,7 @@ class Listeners(Struct, frozen=True):
 
     * `store(state, place, value, held)`: a value is about to be put into a list or dict that was made before; `held`
       are the values that stay in it, where that matters.
-    * `collect(state, place, value)`: a value is about to be an item of a list that is made here.
+    * `collect(state, place, value, held)`: a value is about to be an item of a list that is made here; `held` as above.
     * `put_again(state, receiver, index, value)`: a value is about to be put into a container of which nothing is known.
     * `gather(frame, state, at, exprs, values)`: a tuple, a list or a dict is about to be made of the values of these
       expressions, or an unknown call is passed them.
@@ -103,7 +103,7 @@ class Listeners(Struct, frozen=True):
     augment: Callable[[Interpreter, Frame, State, ir.AugAssign, Value, Value], None]
     combine: Callable[[Interpreter, Frame, State, ir.Assign, Value], None]
     store: Callable[[State, Place, Value, tuple[Value, ...]], None]
-    collect: Callable[[State, Place, Value], None]
+    collect: Callable[[State, Place, Value, tuple[Value, ...]], None]
     put_again: Callable[[State, Value, Value, Value], None]
     gather: Callable[[Frame, State, int, Sequence[ir.Expr], Sequence[Value]], None]
     yielded: Callable[[State, Place, Value], None]

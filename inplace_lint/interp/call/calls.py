@@ -287,7 +287,7 @@ def call_closure(
     """Run a function of the program; without steps or beyond the depth it is unknown, and so is an abstract method."""
     if stubs.is_stub(closure):
         return stubs.call(interp, frame, state, closure, arguments, at)
-    if closure.function.is_generator and generators.never_run(interp, frame, at):
+    if closure.function.is_generator and generators.is_unused(interp, frame, at):
         return [(state, Tuple(()))]
     misfits = interp.fuel.counters["calls_that_do_not_fit"]
     skipped = interp.fuel.is_used_up or (closure.owner is not None and exceptional_flow.is_left_open(interp, closure))

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from inplace_lint.core.span import Place
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, ListObject
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, ClassValue, Dotted, Ref, Sym, Tuple, Value
+from inplace_lint.domain.values import NONE, ClassValue, Const, Dotted, Ref, Sym, Tuple, Value
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.fuel import UNKNOWN_TURNS
 from inplace_lint.interp.interpreter import Interpreter
@@ -26,7 +27,8 @@ def note(results: Results, stack: str, arguments: Arguments) -> None:
     No gradient comes to what a loader yields.
     """
     dataset = arguments.positional[0] if arguments.positional else arguments.named("dataset")
-    batched = arguments.named("batch_size") != NONE
+    size = arguments.named("batch_size")
+    several = isinstance(size, Const) and isinstance(size.value, int) and size.value > 1
     for state, made in results:
         if isinstance(made, Sym):
             state.set_trait(traits.NO_GRADIENT, made.id, True)
@@ -37,7 +39,9 @@ def note(results: Results, stack: str, arguments: Arguments) -> None:
             and inner is not None
             and isinstance(inner.cls, ClassValue)
         ):
-            loader = traits.Loader(dataset, stack if batched else "", arguments.named("collate_fn") or NONE)
+            loader = traits.Loader(
+                dataset, "" if size == NONE else stack, arguments.named("collate_fn") or NONE, several
+            )
             state.set_trait(traits.LOADER, made.id, loader)
 
 
@@ -61,10 +65,14 @@ def batches(interp: Interpreter, frame: Frame, state: State, value: Value, at: i
     if loader is None:
         return None
     found: list[Value] = []
+    before: tuple[Value, ...] = ()
     for turn in range(UNKNOWN_TURNS):
         items = _items(interp, frame, state, loader.dataset, at)
         if not items:
             return None
+        # A batch has several items as those of two turns: each is fetched before any is copied.
+        interp.listeners.collect(state, Place(frame.slice, at), items[0], before if loader.several else ())
+        before = items
         found.append(_batch(interp, frame, state, loader, items, turn, at))
     return Items(tuple(found), exact=True)
 

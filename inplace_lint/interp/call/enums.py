@@ -9,7 +9,7 @@ Enumerations of the program.
 
 A member of a class without methods, all of whose values are constants, is that of an enumeration which Python makes of
 the same names and values. IMPRECISE: one of a class that is also a text or number, or that has special methods only, is
-the constant itself, so that members of two such enumerations may be equal.
+the constant itself, which knows its class, so that members of two such enumerations may be equal.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Mapping, Sequence
 from typing import cast
+
+from msgspec.structs import replace
 
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import Instance, Names
@@ -121,14 +123,22 @@ def _is_auto(value: Value) -> bool:
     return isinstance(value, Partial) and value.function == AUTO
 
 
-def attribute(state: State, value: Const, name: str) -> Value | None:
+def attribute(interp: Interpreter, state: State, value: Const, name: str) -> Value | None:
     """Return the name or the value of a member that is a constant; None for any other attribute."""
     if not isinstance(value.value, _Enum | _Flag):
-        plain = state.symbols.sym((origins.ATTRIBUTE, value, name)) if name == "name" else None
-        return value if name in VALUES else plain
+        own = None if value.of is None or name != "name" else _name(interp, state, value.of, value)
+        plain = state.symbols.sym((origins.ATTRIBUTE, value, name)) if own is None else Const(own)
+        return plain if name == "name" else value if name in VALUES else None
     if name in {"name", "_name_"}:
         return Const(value.value.name)
     return Const(value.value.value) if name in VALUES else None
+
+
+def method(interp: Interpreter, state: State, value: Value, name: str) -> Closure | None:
+    """Return what the class of a member that is a text or a number says of an attribute; None of any other value."""
+    cls = value.of if isinstance(value, Const) else None
+    found = None if cls is None else interp.lookup(state, cls, name)
+    return found if isinstance(found, Closure) else None
 
 
 def lacks(interp: Interpreter, state: State, cls: ClassValue, name: str) -> bool:
@@ -150,9 +160,9 @@ def member(interp: Interpreter, state: State, cls: ClassValue, name: str, value:
     if _is_auto(value) and (base := _base(interp, cls)) in _NUMBERS:
         named = {other: one for other, one in _body(interp, state, cls).items() if not other.startswith("_")}
         number = _constants(state, named, flags=base == "enum.IntFlag")[value]
-        return value if number is None else Const(number)
-    if not is_value and not _has_methods(interp, cls):
-        return value
+        value = value if number is None else Const(number)
+    if isinstance(value, Const) and not _has_methods(interp, cls):
+        return replace(value, of=cls)
     key = (cls.slice, cls.name, value)  # names with the same value are one member
     known = state.trait(traits.MEMBER, key)
     if known is None:

@@ -229,7 +229,7 @@ def _call(interp: Interpreter, frame: Frame, state: State, ref: Ref, arguments: 
             return run_in_order(interp, frame, state, instance, arguments, at)
         if SWITCH in interp.context.replaceable and SWITCH in instance.attrs:
             swapped.read(interp, state, instance, SWITCH, instance.attrs[SWITCH])
-        return interp.apply_op(frame, state, instance.cls.name, arguments, at, instance=ref)
+        return _apply(interp, frame, state, ref, instance.cls.name, arguments, at)
     own = _own_call(interp, state, instance.cls)
     if own is not None:
         return interp.call(frame, state, Bound(ref, own), arguments, at)
@@ -243,8 +243,30 @@ def _call(interp: Interpreter, frame: Frame, state: State, ref: Ref, arguments: 
         return run_in_order(interp, frame, state, instance, arguments, at)
     base = library_base(interp, instance.cls)
     if base is not None:
-        return interp.apply_op(frame, state, base, arguments, at, instance=ref)
+        return _apply(interp, frame, state, ref, base, arguments, at)
     return unknown_call(interp, frame, state, ref, arguments, at)
+
+
+def _apply(
+    interp: Interpreter, frame: Frame, state: State, ref: Ref, layer: str, arguments: Arguments, at: int
+) -> Results:
+    """Apply a layer of the framework; parameters that modules of the program compute are computed first."""
+    instance = state.instance(ref)
+    names = () if instance is None else op_call.computed_names(instance)
+    if not names:
+        return interp.apply_op(frame, state, layer, arguments, at, instance=ref)
+    states = [state]
+    for name in names:
+        read = [result for one in states for result in interp.get_attribute(frame, one, ref, name, at)]
+        for one, value in read:
+            one.set_attribute(ref, name, value)
+        states = [one for one, _ in read]
+    results = [result for one in states for result in interp.apply_op(frame, one, layer, arguments, at, instance=ref)]
+    for one, _ in results:
+        now = one.instance(ref)
+        if now is not None:
+            one.put(ref, replace(now, attrs={key: value for key, value in now.attrs.items() if key not in names}))
+    return results
 
 
 def _override(interp: Interpreter, ref: Ref, instance: Instance) -> Value | None:

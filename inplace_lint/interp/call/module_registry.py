@@ -23,7 +23,7 @@ from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import module_methods, opaque_modules
 from inplace_lint.interp.intrinsics.call import IntrinsicCall
 from inplace_lint.interp.outcome import Results
-from inplace_lint.interp.transfer import binding, dtypes, no_gradient
+from inplace_lint.interp.transfer import binding, dtypes, no_gradient, op_call
 from inplace_lint.ir import nodes as ir
 
 _TRAINS = "trainable"
@@ -268,8 +268,16 @@ def _reparametrized(act: IntrinsicCall) -> Results:
 
 
 def _parametrized(act: IntrinsicCall) -> Results:
-    """Return a layer one of whose parameters is computed from its original on each read from now on."""
-    return _renamed(act, lambda name: (name, binding.ORIGINAL.format(name)))
+    """Return a layer one of whose parameters is computed from its original on each read, by a module if it is given."""
+    results = _renamed(act, lambda name: (name, binding.ORIGINAL.format(name)))
+    receiver = act.receiver()
+    computes, instance = act.positional(2), None if receiver is None else act.state.instance(receiver)
+    if receiver is not None and instance is not None and act.state.instance(computes) is not None:
+        steps = op_call.STEP.format(_name(act), "")
+        act.state.set_attribute(
+            receiver, f"{steps}{sum(key.startswith(steps) for key in instance.attrs) - 1}", computes
+        )
+    return results
 
 
 def _unparametrized(act: IntrinsicCall) -> Results:
@@ -279,13 +287,19 @@ def _unparametrized(act: IntrinsicCall) -> Results:
 
 def _renamed(act: IntrinsicCall, names: Callable[[str], tuple[str, str]]) -> Results:
     """Return a layer with a parameter under another name."""
-    receiver, name = act.receiver(), act.value("name")
+    receiver, name = act.receiver(), _name(act)
     instance = None if receiver is None else act.state.instance(receiver)
-    if receiver is not None and instance is not None and isinstance(name, Const):
-        before, after = names(str(name.value))
+    if receiver is not None and instance is not None and name:
+        before, after = names(name)
         attrs = {after if key == before else key: value for key, value in instance.attrs.items()}
         act.state.put(receiver, replace(instance, attrs=attrs))
     return [(act.state, act.positional(0))]
+
+
+def _name(act: IntrinsicCall) -> str:
+    """Return the name of the parameter that a call is about; nothing where it is not known."""
+    named = act.values.get("name", act.positional(1))
+    return str(named.value) if isinstance(named, Const) else ""
 
 
 def _requires_grad(act: IntrinsicCall) -> Results:

@@ -52,16 +52,17 @@ def bind(frame: Frame, state: State, name: str, value: Value, source: ir.Expr | 
         _keep(state, Place(frame.slice, source.at), value, lasting=True)
 
 
-def collect(state: State, place: Place, value: Value) -> None:
-    """Remember that a value is an item of a list that is made at this place."""
+def collect(state: State, place: Place, value: Value, held: tuple[Value, ...] = ()) -> None:
+    """Remember that a value is an item of a list that is made at this place; report memory that is in it already."""
+    _check_again(state, value, held)
     _keep(state, place, value, lasting=False)
 
 
 def yielded(state: State, place: Place, value: Value) -> None:
     """Remember when a generator yielded a tensor, which it may yield again after a write."""
-    ref = state.ref(value) if state.tensor(value) is not None else None
-    if ref is not None and not state.has_trait(traits.YIELDED_FIRST, ref.id):
-        state.set_trait(traits.YIELDED_FIRST, ref.id, traits.Kept(state.clock, place))
+    for ref, _ in _tensors(state, value):
+        if not state.has_trait(traits.YIELDED_FIRST, ref.id):
+            state.set_trait(traits.YIELDED_FIRST, ref.id, traits.Kept(state.clock, place))
 
 
 def set_attribute(state: State, place: Place, _owner: Value, value: Value, _source: ir.Expr | None) -> None:
@@ -75,6 +76,12 @@ def set_attribute(state: State, place: Place, _owner: Value, value: Value, _sour
 
 def store(state: State, place: Place, value: Value, held: tuple[Value, ...]) -> None:
     """Report memory that is put into a container again after a write, and remember that the value is in it."""
+    _check_again(state, value, held)
+    _keep(state, place, value, lasting=True)
+    hooks.keep(state, place, value)
+
+
+def _check_again(state: State, value: Value, held: tuple[Value, ...]) -> None:
     stored = list(_tensors(state, value)) if held else []
     for ref, tensor in stored:
         writes = state.storages[tensor.storage].writes
@@ -85,8 +92,6 @@ def store(state: State, place: Place, value: Value, held: tuple[Value, ...]) -> 
                 twice = sum(same == ref for same, _ in stored) > 1
                 _report_lost(state, other, tensor, writes, Keeping.TWICE if twice else Keeping.AGAIN)
                 break
-    _keep(state, place, value, lasting=True)
-    hooks.keep(state, place, value)
 
 
 def _keep(state: State, place: Place, value: Value, *, lasting: bool, depth: int = 0) -> None:

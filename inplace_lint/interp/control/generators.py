@@ -58,8 +58,8 @@ def hand_on(state: State, number: RefId, made: Value) -> None:
         state.set_trait(traits.YIELDED_AT, made.id, clocks)
 
 
-def never_run(interp: Interpreter, frame: Frame, at: int) -> bool:
-    """Check whether nothing asks for what a generator yields: it is dropped, or set to a variable that is not read."""
+def is_unused(interp: Interpreter, frame: Frame, at: int) -> bool:
+    """Check whether nobody asks for what a comprehension makes: it is dropped, or its variables are not read."""
     if frame.dropped[:1] == (at,):
         return True
     body = interp.context.body(frame)

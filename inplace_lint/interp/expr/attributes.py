@@ -46,7 +46,7 @@ from inplace_lint.interp.outcome import Raised, Results
 from inplace_lint.interp.pylib import constant_folding, dataclass_fields, releases
 from inplace_lint.interp.transfer import dtypes, materialise, no_gradient
 
-_OF_OBJECT = frozenset({"__init__", "__getattribute__", "__setattr__"})
+_OF_OBJECT = frozenset({"__init__", "__getattr__", "__getattribute__", "__setattr__"})
 _OF_CLASSES = {"__call__": "type.__call__", "__new__": "object.__new__"}
 _GETTERS = ("__getattribute__", "__getattr__")
 # Methods that lists, dicts and strings also have: a read of one does not show that an unknown value is a tensor.
@@ -89,7 +89,9 @@ def _of_scalar(interp: Interpreter, frame: Frame, state: State, value: Const | S
         return interp.fuel.leave(state, _attribute_error(frame, at))
     if isinstance(value, Sym):
         return _of_unknown(interp, frame, state, value, name, at)
-    known = constant_folding.part(state, value, name) or enums.attribute(state, value, name)
+    if (own := enums.method(interp, state, value, name)) is not None:
+        return _bound(interp, frame, state, value, own, at)
+    known = constant_folding.part(state, value, name) or enums.attribute(interp, state, value, name)
     return [(state, known or releases.part(value, name) or Builtin(name, value))]
 
 
@@ -303,12 +305,8 @@ def special(
 
 
 def _by_getattr(interp: Interpreter, frame: Frame, state: State, value: Ref, instance: Instance, name: str) -> Value:
-    """
-    Return what an unknown attribute is: of a container, a module; for a class with `__getattr__ = dict.get`, an item.
-
-    `self.__getattr__(f"layer{i}")` asks for an attribute by its name.
-    """
-    if name in _GETTERS:
+    """Return what an unknown attribute is: of a container, a module; with `__getattr__ = dict.get`, an item."""
+    if name in _GETTERS:  # self.__getattr__(f"layer{i}")
         return Partial(Builtin("getattr"), (value,), ())
     child = module_containers.named(state, instance, name)
     if child is not None:

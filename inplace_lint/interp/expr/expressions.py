@@ -184,7 +184,7 @@ def _sequence(interp: Interpreter, frame: Frame, state: State, expr: ir.Sequence
         interp.listeners.gather(frame, after, expr.at, expr.items, values)
         if expr.kind == "list":
             for item_value in items:
-                interp.listeners.collect(after, Place(frame.slice, expr.at), item_value)
+                interp.listeners.collect(after, Place(frame.slice, expr.at), item_value, ())
         results.append((after, _display(after, expr.kind, tuple(items), exact)))
     return results
 
@@ -211,22 +211,19 @@ def _dict(interp: Interpreter, frame: Frame, state: State, expr: ir.DictDisplay)
         made = made.joined(dict_of(pairs, exact=True))
         interp.listeners.gather(frame, after, expr.at, [item for _, item in expr.items], values[1::2])
         for item_value in made.items.values():
-            interp.listeners.collect(after, Place(frame.slice, expr.at), item_value)
+            interp.listeners.collect(after, Place(frame.slice, expr.at), item_value, ())
         results.append((after, after.new(made)))
     return results
 
 
 def _comprehension(interp: Interpreter, frame: Frame, state: State, expr: ir.Comprehension) -> Results:
-    if expr.kind == "generator" and generators.never_run(interp, frame, expr.at):
+    if expr.kind == "generator" and generators.is_unused(interp, frame, expr.at):
         return [(state, Tuple(()))]
     env = state.new(Names({}, {}, frame.env))
     state.set_trait(traits.COMPREHENSION, env.id, True)
     around = (frame.caller, frame.closure, frame.receiver, frame.passed, frame.stack)
     inner = Frame(env, frame.module, frame.slice, *around, outer=(*frame.outer, frame.env), turns=frame.turns)
     done = _clauses(interp, inner, [(state, (), True)], expr, 0)
-    for after, pairs, _ in done:
-        for _, value in pairs:
-            interp.listeners.collect(after, Place(frame.slice, expr.at), value)
     results = [(after, _collected(after, expr.kind, pairs, exact)) for after, pairs, exact in done]
     for after, value in results if expr.kind == "generator" else ():
         generators.hand_on(after, env.id, value)
@@ -246,8 +243,12 @@ def _clauses(interp: Interpreter, frame: Frame, partial: Collected, expr: ir.Com
             for before, pairs, exact in partial
             for after, (key, value) in evaluate_all(interp, frame, before, parts)
         ][: interp.fuel.width]
-        for after, _, _ in made if expr.kind == "generator" else ():
-            generators.note_yield(after, frame.env.id)
+        for after, pairs, _ in made:
+            kept = len(pairs) > 1 and expr.kind != "generator" and not generators.is_unused(interp, frame, expr.at)
+            held = tuple(value for _, value in pairs[:-1]) if kept else ()
+            interp.listeners.collect(after, Place(frame.slice, expr.at), pairs[-1][1], held)
+            if expr.kind == "generator":
+                generators.note_yield(after, frame.env.id)
         return made
     clause = expr.clauses[depth]
     done: Collected = []

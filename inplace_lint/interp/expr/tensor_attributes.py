@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import count
+
 from msgspec.structs import replace
 
 from inplace_lint.domain import origins, traits
@@ -14,6 +16,7 @@ from inplace_lint.interp.options import swapped
 from inplace_lint.interp.outcome import Results
 from inplace_lint.interp.transfer import materialise
 from inplace_lint.interp.transfer.binding import ORIGINAL
+from inplace_lint.interp.transfer.op_call import STEP
 
 
 def read(interp: Interpreter, frame: Frame, state: State, value: Value, method: str, at: int) -> Results:
@@ -41,12 +44,22 @@ def no_method(interp: Interpreter, state: State, value: Value) -> Value:
 
 
 def computed(interp: Interpreter, frame: Frame, state: State, instance: Instance, name: str, at: int) -> Results | None:
-    """Return a parameter of a layer that each read computes from its original; None where it has no such."""
+    """Return a parameter that each read computes from its original, by modules if there are any; None of any other."""
     original = instance.attrs.get(ORIGINAL.format(name))
     tensor = None if original is None else state.tensor(original)
     facts = None if tensor is None else interp.context.facts.get(tensor.framework)
     if original is None or facts is None:
         return None
+    results: Results = [(state, original)]
+    for place in count():
+        step = instance.attrs.get(STEP.format(name, place))
+        if step is None:
+            break
+        results = [
+            result for after, value in results for result in interp.call(frame, after, step, Arguments((value,)), at)
+        ]
+    if place:
+        return results
     copy = f"{facts.framework.tensor}.{facts.framework.words['copy']}"
     return interp.apply_op(frame, state, copy, Arguments((original,)), at)
 

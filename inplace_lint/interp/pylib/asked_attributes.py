@@ -59,6 +59,31 @@ def _or_default(request: Request, instance: Instance, name: Const, default: Valu
     return context.coverage.option(number, Option(str(name.value), default, ""))
 
 
+def of_inherited_getter(request: Request) -> Results:
+    """
+    Evaluate `super().__getattr__(name)`, which raises an AttributeError for what an object certainly does not have.
+
+    Where nothing handles that, the attribute is an unknown value: what a method sets later may be there by then.
+    """
+    value, name = request.argument(0), request.argument(1)
+    instance = request.state.instance(value) if value is not None else None
+    if instance is None or not isinstance(name, Const):
+        return request.unknown()
+    if name.value in instance.attrs:
+        return [(request.state, instance.attrs[str(name.value)])]
+    context, fuel, frame = request.interp.context, request.interp.fuel, request.frame
+    handled = any((env.id, "AttributeError") in fuel.lacks for env in (frame.env, *frame.outer))
+    bases = (base for base in context.mro(instance.cls) if not isinstance(base, ClassValue))
+    if (
+        instance.opaque
+        or instance.pending is not None
+        or not handled
+        or not all(_is_known(context, it) for it in bases)
+    ):
+        return request.unknown()
+    return fuel.leave(request.state, Raised(_MISSING, frame.site(request.at)))
+
+
 def _waits(request: Request, value: Value, name: Const) -> bool:
     """Check whether an attribute may be set by the constructor of an instance, which has not been run yet."""
     instance = request.state.instance(value)

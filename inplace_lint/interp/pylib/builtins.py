@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
+from inplace_lint.core.span import Place
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, set_of
 from inplace_lint.domain.state import State
@@ -64,7 +65,7 @@ def call(interp: Interpreter, frame: Frame, state: State, function: Builtin, arg
 
 
 # methods that take their object as an ordinary argument
-_UNBOUND = frozenset({"object.__getattribute__", "object.__setattr__", "type.__call__"})
+_UNBOUND = frozenset({"object.__getattr__", "object.__getattribute__", "object.__setattr__", "type.__call__"})
 
 
 def _callable(request: Request) -> Results:
@@ -134,6 +135,10 @@ def _list(request: Request) -> Results:
     value = request.argument(0)
     is_tuple = request.function.name == "tuple"  # how many are unpacked says how long it is; a list may be changed
     found = iterators.turns(request, value, loops=not is_tuple)
+    for number, item in enumerate(found.items):
+        if any(request.state.has_trait(traits.YIELDED_FIRST, ref.id) for ref, _ in request.state.tensors_in(item)):
+            place = Place(request.frame.slice, request.at)
+            request.interp.listeners.collect(request.state, place, item, found.items[:number])
     if is_tuple:
         return [(request.state, Tuple(found.items, found.exact))]
     if request.function.name in {"set", "frozenset"}:
@@ -340,6 +345,7 @@ _HANDLERS: dict[str, Callable[[Request], Results]] = {
     "vars": _names,
     "getattr": asked_attributes.of_getattr,
     "hasattr": asked_attributes.of_hasattr,
+    "object.__getattr__": asked_attributes.of_inherited_getter,
     "object.__getattribute__": asked_attributes.of_getattr,
     "object.__setattr__": _setattr,
     "setattr": _setattr,

@@ -151,7 +151,7 @@ def of_extreme(request: Request) -> Results:
 
 def of_map(request: Request) -> Results:
     """Return what a function returns for each item, or row of items; nothing is called where nothing asks for these."""
-    if generators.never_run(request.interp, request.frame, request.at):
+    if generators.is_unused(request.interp, request.frame, request.at):
         return [(request.state, Tuple(()))]
     function = request.argument(0)
     columns = [turns(request, value) for value in request.arguments.positional[1:]]

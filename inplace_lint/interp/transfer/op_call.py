@@ -8,7 +8,7 @@ from msgspec import Struct, field
 
 from inplace_lint.core.event import Failure, Refused, Spelling, Touch
 from inplace_lint.core.span import Place
-from inplace_lint.domain.heap import Tensor
+from inplace_lint.domain.heap import Instance, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Builtin, ClassValue, Ref, Value
 from inplace_lint.interp.frame import Arguments, Frame, text_of
@@ -21,6 +21,7 @@ from inplace_lint.knowledge.argument import Argument
 from inplace_lint.knowledge.facts import Facts
 from inplace_lint.knowledge.words import ShapeRule
 
+STEP = "parametrizations.{}.{}"  # the name of a module that computes it, by the number of that
 _ANY = "kwargs"
 
 
@@ -126,3 +127,9 @@ def check_flag(
     if not any(argument.name == word or argument.kind == _ANY for argument in taken):
         touch = Touch(name, frame.site(at), word, word)
         state.report(Refused(facts.framework.name, Failure.KEYWORD, touch, None, state.assumptions))
+
+
+def computed_names(instance: Instance) -> tuple[str, ...]:
+    """Return the names of the parameters of a layer that modules of the program compute on each read."""
+    start, end = STEP.format("", 0).split("..")
+    return tuple(key.split(".")[1] for key in instance.attrs if key.startswith(f"{start}.") and key.endswith(f".{end}"))

@@ -237,8 +237,7 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None, place: i
     ref, source = sources[0][0], layouts.laid(call.binding, fact, *sources[0], place)
     layout = layouts.of_view(call.binding, fact, source)
     kind, doubt = _stated_kind(call, fact, ref, source, layout)
-    if kind is View.EXPANDED:
-        layout["contiguous"] = False
+    layout |= {"contiguous": False} if kind is View.EXPANDED else {}
     if kind in {View.DETACH, View.DATA, View.UNTRACKED}:
         return state.new(_cut(call, source, kind, doubt))
     stated, (kind, rg) = kind, _view_kind(call, fact, kind, source, rg)
