@@ -228,7 +228,7 @@ class Operator(Struct, frozen=True):
 
 
 class Loader(Struct, frozen=True):
-    """The data set that a loader asks for items, the op that joins `several`, if any, and the program's own function."""
+    """The data set that a loader asks for items, the op that joins `several`, if any, and the function of the program."""
 
     dataset: Ref
     stack: str
@@ -257,8 +257,7 @@ MODULE_SCOPE: Trait[str, Ref] = Trait("module scope", Owner.WHOLE, Lifetime.ROOT
 CLASS_SCOPE: Trait[tuple[Slice, str, int], Ref] = Trait("class scope", Owner.WHOLE, Lifetime.ROOT)
 CLASS: Trait[Slice, ClassValue] = Trait("class", Owner.WHOLE, Lifetime.ROOT)  # of a base that a function made
 METHOD: Trait[tuple[Slice, str], Value] = Trait("method", Owner.WHOLE, Lifetime.ROOT)
-# What a program set in a function: a tuple or dict of defaults, by the function and the attribute.
-OWN_DEFAULTS: Trait[tuple[Slice, str, str], Value] = Trait("defaults of a function", Owner.WHOLE)
+OWN_DEFAULTS: Trait[tuple[Slice, str, str], Value] = Trait("defaults that a program set, by attribute", Owner.WHOLE)
 UNBOUND: Trait[tuple[str, str], bool] = Trait("unbound", Owner.WHOLE, Lifetime.ROOT)
 HAS_RUN: Trait[Slice, bool] = Trait("has run", Owner.WHOLE, Lifetime.ROOT)
 OPERATOR: Trait[str, Operator] = Trait("operator", Owner.WHOLE, Lifetime.ROOT)
@@ -318,7 +317,6 @@ NAMED: Trait[SymId, tuple[tuple[str, Value], ...]] = Trait(
 PASSED_ON: Trait[SymId, bool] = Trait("passed on", Owner.SYMBOL)
 TOLD_FROZEN: Trait[SymId, bool] = Trait("was told to require no grad", Owner.SYMBOL)
 FED: Trait[SymId, bool] = Trait("a parameter that was passed whole to an unknown call", Owner.SYMBOL, derived=True)
-# Of an array: whether it certainly has axes (True), or is a tuple of such.
 AXES: Trait[SymId, bool] = Trait("is an array with axes, or a tuple of these", Owner.SYMBOL)
 ITEMS: Trait[SymId, tuple[tuple[Value, Value], ...]] = Trait("items", Owner.SYMBOL)
 UNKNOWN_ATTRIBUTE: Trait[tuple[SymId, str], Value] = Trait("attribute of an unknown", Owner.SYMBOL)

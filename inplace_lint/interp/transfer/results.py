@@ -231,8 +231,7 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None, place: i
     """Create a tensor that shares the storage of an argument, or of the one at a place of several, or may share it."""
     state = call.state
     name = fact.of or call.binding.op.args[0].name
-    sources = _sources(call, name, place)
-    if not sources:
+    if not (sources := _sources(call, name, place)):
         return _on_array(call, name, fact, _fresh(call, ReturnFact("fresh", dtype=fact.dtype), rg, node))
     ref, source = sources[0][0], layouts.laid(call.binding, fact, *sources[0], place)
     layout = layouts.of_view(call.binding, fact, source)
