@@ -228,7 +228,7 @@ class Operator(Struct, frozen=True):
 
 
 class Loader(Struct, frozen=True):
-    """The data set that a loader asks for items, the op that joins `several`, if any, and the function of the program."""
+    """The data set of a loader, the op that joins its items if there is one, the program's function, and if `several`."""
 
     dataset: Ref
     stack: str
