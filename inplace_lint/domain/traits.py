@@ -228,7 +228,7 @@ class Operator(Struct, frozen=True):
 
 
 class Loader(Struct, frozen=True):
-    """The data set of a loader, the op that joins its items if there is one, the program's function, and if `several`."""
+    """The data set of a loader, the op that joins items if any, the program's own function, and whether `several`."""
 
     dataset: Ref
     stack: str
