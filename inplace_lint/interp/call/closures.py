@@ -169,7 +169,7 @@ def _defaults(state: State, closure: Closure) -> dict[str, Value]:
     """Return the defaults of a function by the names of its parameters: those that the program set, else its own."""
     found = dict(closure.defaults)
     for attribute, named in _DEFAULTS.items():
-        value = state.trait(traits.OWN_DEFAULTS, (closure.function.slice, closure.function.qualname, attribute))
+        value = state.trait(traits.OF_FUNCTION, _key(closure, attribute))
         if value is None:
             continue
         names = [param.name for param in closure.function.params if (param.kind == "keyword-only") is named]
@@ -186,13 +186,19 @@ def _defaults(state: State, closure: Closure) -> dict[str, Value]:
 
 
 def set_attribute(state: State, closure: Closure, name: str, value: Value) -> None:
-    """Remember the defaults that the program sets in a function."""
-    if name in _DEFAULTS:
-        state.set_trait(traits.OWN_DEFAULTS, (closure.function.slice, closure.function.qualname, name), value)
+    """Set an attribute of a function."""
+    state.set_trait(traits.OF_FUNCTION, _key(closure, name), value)
+
+
+def _key(closure: Closure, name: str) -> tuple[Slice, str, Ref | None, str]:
+    return closure.function.slice, closure.function.qualname, closure.env, name
 
 
 def attribute(state: State, closure: Closure, name: str) -> Value | None:
-    """Return an attribute of a function: its name, or its defaults, which what is done to their dict changes."""
+    """Return an attribute of a function: what it was given, its name, or its defaults, of which the dict is its own."""
+    given = state.trait(traits.OF_FUNCTION, _key(closure, name))
+    if given is not None:
+        return given
     if name == "__name__":
         return Const(closure.function.qualname.rpartition(".")[2])
     if name not in _DEFAULTS:

@@ -101,7 +101,7 @@ def _attribute_error(frame: Frame, at: int) -> Raised:
 
 def _of_other(state: State, value: Value, name: str) -> Value:
     match value:
-        case Builtin("object" | "type" | "dict" as owner, None) if owner != "dict" or name == "fromkeys":
+        case Builtin("object" | "type" | "dict" | "str" | "list" | "set" as owner, None) if name != "__name__":
             return Builtin(f"{owner}.{name}")
         case Builtin() if own_names.is_mapping(value):
             return Builtin(name, value)
@@ -109,8 +109,11 @@ def _of_other(state: State, value: Value, name: str) -> Value:
             return function if name == "func" else value
         case Bound(receiver, function) if name in {"__self__", "__func__"}:
             return receiver if name == "__self__" else function
+        case Builtin(owner, None) if name == "__name__":
+            return Const(owner.rpartition(".")[2])
         case _:
-            own = closures.attribute(state, value, name) if isinstance(value, Closure) else None
+            function = value.function if isinstance(value, Bound) and name == "__name__" else value
+            own = closures.attribute(state, function, name) if isinstance(function, Closure) else None
             return own or state.symbols.sym((origins.ATTRIBUTE, value, name))
 
 

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NAMES, NONE, Builtin, Const, ModuleValue, Ref, Sym, Value
+from inplace_lint.domain.values import NAMES, NONE, Builtin, Const, ModuleValue, Ref, Value
 from inplace_lint.interp.expr import environment
 from inplace_lint.interp.interpreter import Interpreter
 
@@ -78,8 +78,6 @@ def of_mapping(state: State, value: Ref, name: str) -> Builtin | None:
 
 def bound(state: State, value: Value, found: Value) -> Value:
     """Return what an attribute of a class is for an object; a method of `dict` is that of the dict behind it."""
-    match state.symbols.key(found) if type(found) is Sym else None:
-        case (origins.ATTRIBUTE, Builtin(_, None), str(name)):  # `__setattr__ = dict.__setitem__`
-            return Builtin(name, state.contents(value))
-        case _:
-            return found
+    if type(found) is Builtin and found.receiver is None and found.name.startswith("dict."):
+        return Builtin(found.name.removeprefix("dict."), state.contents(value))  # `__setattr__ = dict.__setitem__`
+    return found

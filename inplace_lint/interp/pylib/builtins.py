@@ -61,7 +61,16 @@ def call(interp: Interpreter, frame: Frame, state: State, function: Builtin, arg
         if error is not None:
             return interp.fuel.leave(state, Raised(error, frame.site(at)))
     handler = _HANDLERS.get(function.name)
-    return handler(request) if handler is not None else request.unknown()
+    if handler is not None:
+        return handler(request)
+    owner, _, name = function.name.partition(".")
+    if name and owner in _TYPES and arguments.positional:  # `map(str.strip, names)`
+        method = Builtin(name, state.contents(arguments.positional[0]))
+        return methods.call(interp, frame, state, method, arguments.rest(), at)
+    return request.unknown()
+
+
+_TYPES = frozenset({"str", "list", "dict", "set"})
 
 
 # methods that take their object as an ordinary argument
