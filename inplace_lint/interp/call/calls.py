@@ -113,9 +113,9 @@ def _arguments(
         else:
             if not unknown:
                 places[len(positional)] = argument
-            positional.append(closures.written(value, frame, expr.at) if type(value) is Const else value)
-    if not expr.keywords:
-        return Arguments(tuple(positional), (), places, unknown)
+            # A builtin hands on what was written elsewhere.
+            is_written = type(value) is Const and (type(function) is not Builtin or type(argument) is ir.Const)
+            positional.append(closures.written(value, frame, expr.at) if is_written else value)
     keywords: list[tuple[str, Value]] = []
     spread = forwarded = False
     for keyword, value in zip(expr.keywords, values[len(expr.args) :], strict=True):

@@ -116,13 +116,13 @@ def _expr(interp: Interpreter, frame: Frame, state: State, node: ir.ExprStmt) ->
 
 
 def _dropped(expr: ir.Expr) -> Iterator[int]:
-    """Yield the calls of which a statement drops the result: both of `x.add_(1).mul_(2)` and of `f(), g()`."""
+    """Yield the calls and the comprehension of which a statement drops the result: both of `x.add_(1).mul_(2)`."""
     sides = (expr.then, expr.orelse) if type(expr) is ir.IfExp else ()
     for part in expr.items if type(expr) is ir.Sequence else sides:
         yield from _dropped(part)
-    while type(expr) is ir.Call:
+    while isinstance(expr, ir.Call | ir.Comprehension):
         yield expr.at
-        if type(expr.func) is not ir.Attr:
+        if not isinstance(expr, ir.Call) or not isinstance(expr.func, ir.Attr):
             return
         expr = expr.func.value
 

@@ -14,6 +14,7 @@ from inplace_lint.domain import traits
 from inplace_lint.domain.heap import Instance, ListObject, Names
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Builtin, Const, Dotted, Ref, Sym, Tuple, Value
+from inplace_lint.interp.call import closures
 from inplace_lint.interp.control import iteration, path_condition
 from inplace_lint.interp.expr import (
     attribute_targets,
@@ -45,7 +46,9 @@ def assign(
             for before, receiver in interp.evaluate(frame, state, inner):
                 interp.listeners.set_attribute(before, Place(frame.slice, at), receiver, value, source)
                 own = private_names.attribute(interp, frame, before, receiver, name)
-                states.extend(interp.set_attribute(frame, before, receiver, own, value, at))
+                # Findings show where a flag that decides on a write was set.
+                flag = closures.written(value, frame, at)
+                states.extend(interp.set_attribute(frame, before, receiver, own, flag, at))
             return states
         case ir.Subscript(_, inner, index):
             return [

@@ -8,7 +8,7 @@ from inplace_lint.domain import traits
 from inplace_lint.domain.heap import DictObject, Instance, Names, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Bound, Builtin, ClassValue, Closure, Const, Dotted, Ref, Sym, Value
-from inplace_lint.interp.call import closures, module_containers, module_registry
+from inplace_lint.interp.call import module_containers, module_registry
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import opaque_modules, table
@@ -40,7 +40,6 @@ def set_(
         is_parameter = (name == "data" or name in framework.flags) and opaque_modules.is_parameter(state, receiver)
         ref = materialise.materialise(interp, state, receiver) if asks or is_parameter else None
     thing = state.object(ref) if ref is not None else None
-    value = closures.written(value, frame, at)  # findings show where a flag that decides on a write was set
     if isinstance(thing, Tensor) and ref is not None:
         return table.set_tensor_attribute(interp, frame, state, ref, thing, name, value, at)
     if isinstance(thing, Instance) and ref is not None:

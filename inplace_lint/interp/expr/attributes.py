@@ -243,8 +243,9 @@ def _of_instance(
         state.set_trait(traits.PARTS_OF, named.id, value)
         return [(state, named)]
     resolved = lookup(interp, state, instance.cls, name)
-    # An argument that is not constructed here may have another value than the constant that its class has.
-    if resolved is None or (isinstance(resolved, Const) and state.has_trait(traits.ARGUMENT, value.id)):
+    if resolved is None or (
+        isinstance(resolved, Const) and tensor_attributes.may_differ(interp, state, value, instance)
+    ):
         return _undefined(interp, frame, state, value, instance, name, at)
     if name in interp.context.replaceable:
         swapped.read(interp, state, instance, name, resolved)

@@ -221,7 +221,7 @@ def _comprehension(interp: Interpreter, frame: Frame, state: State, expr: ir.Com
         return [(state, Tuple(()))]
     env = state.new(Names({}, {}, frame.env))
     state.set_trait(traits.COMPREHENSION, env.id, True)
-    around = (frame.caller, frame.closure, frame.receiver, frame.passed, frame.stack)
+    around = (frame.caller, frame.closure, frame.receiver, frame.passed, frame.stack, False, frame.dropped)
     inner = Frame(env, frame.module, frame.slice, *around, outer=(*frame.outer, frame.env), turns=frame.turns)
     done = _clauses(interp, inner, [(state, (), True)], expr, 0)
     results = [(after, _collected(after, expr.kind, pairs, exact)) for after, pairs, exact in done]

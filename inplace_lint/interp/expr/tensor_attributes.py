@@ -106,9 +106,21 @@ def is_missing(interp: Interpreter, frame: Frame, value: Ref, instance: Instance
         return False
     if value == frame.receiver and interp.context.coverage.root is not None:
         return False
-    return all(
-        isinstance(entry, ClassValue) or entry == Builtin("object") for entry in interp.context.mro(instance.cls)
-    )
+    return is_known(interp, instance.cls)
+
+
+def is_known(interp: Interpreter, cls: Value) -> bool:
+    """Check whether a class and all that it derives from are of the program."""
+    return all(isinstance(entry, ClassValue) or entry == Builtin("object") for entry in interp.context.mro(cls))
+
+
+def may_differ(interp: Interpreter, state: State, value: Ref, instance: Instance) -> bool:
+    """
+    Check whether an object may have another value than the constant that its class has.
+
+    It is an argument that is not constructed here, or one of its attributes was set by a name that is not known.
+    """
+    return state.has_trait(traits.ARGUMENT, value.id) or (instance.opaque and is_known(interp, instance.cls))
 
 
 def history(state: State, value: Ref, tensor: Tensor) -> Value:
@@ -125,7 +137,8 @@ def gradient(interp: Interpreter, state: State, value: Ref, tensor: Tensor) -> V
     if tensor.grad is None:
         facts = interp.context.facts.get(tensor.framework) or interp.context.default()
         own = facts.framework.own_gradients
-        grad = state.new(Tensor(state.new_storage(), rg=own, leaf=True, framework=tensor.framework, dtype=tensor.dtype))
+        made = Tensor(state.new_storage(), rg=own, leaf=True, framework=tensor.framework, dtype=tensor.dtype)
+        grad = state.new(replace(made, sizes=tensor.sizes))
         state.put(value, replace(tensor, grad=grad))
         if tensor.rg is None or tensor.leaf is None:
             state.set_trait(traits.GRADIENT_OF, grad.id, value)

@@ -9,7 +9,19 @@ from msgspec.structs import replace
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, ClassValue, Closure, Const, Dotted, Partial, Ref, Sym, Tuple, Value
+from inplace_lint.domain.values import (
+    NONE,
+    Builtin,
+    ClassValue,
+    Closure,
+    Const,
+    Dotted,
+    Partial,
+    Ref,
+    Sym,
+    Tuple,
+    Value,
+)
 from inplace_lint.interp.context import Field
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
@@ -67,12 +79,28 @@ def passed(interp: Interpreter, cls: ClassValue) -> list[str]:
 
 
 def class_attribute(interp: Interpreter, state: State, cls: ClassValue, name: str) -> Value:
-    """Return an attribute that a class does not define itself: its fields, their names by which patterns take parts."""
+    """Return an attribute that a class does not define: its annotations, its fields, their names for patterns."""
+    if name == "__annotations__":
+        return annotated(interp, state, cls, inherited=False)
     if name == "__match_args__" and cls.is_data:
         return Tuple(tuple(map(Const, names(interp, cls))))
     if name == "__dataclass_fields__" and cls.is_data:
         return state.new(DictObject({one: _described(state, one) for one in names(interp, cls)}))
     return state.symbols.sym((origins.ATTRIBUTE, cls.slice, cls.name, name))
+
+
+def annotated(interp: Interpreter, state: State, cls: ClassValue, *, inherited: bool) -> Ref:
+    """Return the annotations of a class by name, those that it inherits first; what they say is not known."""
+    order = interp.context.mro(cls)[::-1] if inherited else [cls]
+    found: dict[object, Value] = {}
+    for base in order:
+        node = interp.context.definition(base) if isinstance(base, ClassValue) else None
+        for statement in () if node is None else node.body:
+            if isinstance(statement, ir.Declare) and isinstance(statement.target, ir.Name):
+                name = statement.target.id
+                found[name] = state.symbols.sym((origins.ATTRIBUTE, cls.slice, cls.name, f"{name}:"))
+    exact = all(isinstance(base, ClassValue) or base == Builtin("object") for base in order)
+    return state.new(DictObject(found, exact))
 
 
 def have_defaults(interp: Interpreter, cls: ClassValue) -> bool:

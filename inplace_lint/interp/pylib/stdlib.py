@@ -14,6 +14,7 @@ from inplace_lint.domain.values import (
     PARTIAL_METHOD,
     Bound,
     Builtin,
+    ClassValue,
     Closure,
     Const,
     Dotted,
@@ -268,6 +269,14 @@ def _fields(interp: Interpreter, _frame: Frame, state: State, arguments: Argumen
     return [(state, known or state.symbols.sym((origins.STANDARD_LIBRARY, "dataclasses.fields", value, at)))]
 
 
+def _annotations(interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, at: int) -> Results:
+    """Return what a class says of its variables, and those that it derives from."""
+    cls = arguments.positional[0] if arguments.positional else NONE
+    if isinstance(cls, ClassValue):
+        return [(state, dataclass_fields.annotated(interp, state, cls, inherited=True))]
+    return [(state, state.symbols.sym((origins.STANDARD_LIBRARY, "typing.get_type_hints", cls, at)))]
+
+
 def _field(_interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, at: int) -> Results:
     default = dataclass_fields.field_of(arguments)
     key = (origins.STANDARD_LIBRARY, "dataclasses.field", arguments.keywords, at)
@@ -348,6 +357,7 @@ _HANDLERS: dict[str, Callable[[Interpreter, Frame, State, Arguments, int], Resul
     "types.MethodType": _method,
     "typing.cast": _cast,
     "typing_extensions.cast": _cast,
+    "typing.get_type_hints": _annotations,
     "dataclasses.asdict": _as_dict,
     "dataclasses.fields": _fields,
     **dict.fromkeys(("dataclasses.field", "attr.ib", "attrs.field", "pydantic.Field"), _field),
