@@ -8,7 +8,7 @@ from inplace_lint.domain import traits
 from inplace_lint.domain.heap import DictObject, Instance, Names, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Bound, Builtin, ClassValue, Closure, Const, Dotted, Ref, Sym, Value
-from inplace_lint.interp.call import module_containers, module_registry
+from inplace_lint.interp.call import closures, module_containers, module_registry
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import opaque_modules, table
