@@ -36,7 +36,8 @@ from inplace_lint.ir.walk import walk
 def items_of(interp: Interpreter, frame: Frame, state: State, value: Value, expr: ir.Expr | None, at: int) -> Items:
     """Return the items of an iterable, as far as they are known."""
     if materialise.framework_of(interp, state, value) is not None:
-        return Items(tuple(_rows(interp, frame, state, value, expr, at, _number_of_rows(state, value))), exact=True)
+        count, exact = _number_of_rows(state, value)
+        return Items(tuple(_rows(interp, frame, state, value, expr, at, count)), exact)
     match value:
         case Tuple(items, exact):
             return Items(items, exact)
@@ -252,11 +253,12 @@ def _setting(frame: Frame, state: State, value: Value) -> Sym | None:
                 return None
 
 
-def _number_of_rows(state: State, value: Value) -> int:
-    """Return how many rows of a tensor a loop takes: all of a short one."""
+def _number_of_rows(state: State, value: Value) -> tuple[int, bool]:
+    """Return how many rows of a tensor a loop takes: all of a short one, and whether it may have no more."""
     tensor = state.tensor(value)
     first = tensor.sizes[0] if tensor is not None and tensor.sizes else None
-    return first if isinstance(first, int) and 0 < first <= EXACT_TURNS else UNKNOWN_TURNS
+    known = first if isinstance(first, int) and first else 0
+    return (known, True) if 0 < known <= EXACT_TURNS else (UNKNOWN_TURNS, not known)
 
 
 def _rows(

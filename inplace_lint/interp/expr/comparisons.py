@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from inplace_lint.domain import origins, traits
-from inplace_lint.domain.heap import DictObject, Instance, ListObject
+from inplace_lint.domain.heap import DictObject, Instance, ListObject, View
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
     Builtin,
@@ -264,10 +264,18 @@ def _equal(state: State, op: str, left: Value, right: Value) -> Value:
     if left != right and op == "==" and (alike or (isinstance(left, Ref) and isinstance(right, Ref))):
         known = constant_folding.binary(state, op, left, right)
         return state.symbols.sym((origins.COMPARE, "==", left, right)) if known is None else known
-    if op == "==" and _may_be_equal(state, left, right):
+    if (_may_be_one if op == "is" else _may_be_equal)(state, left, right):
         pair = path_condition.items_of(state, left), path_condition.items_of(state, right)
-        return state.symbols.sym((origins.COMPARE, "==", *pair))
+        return state.symbols.sym((origins.COMPARE, op, *pair))
     return Const(left == right)
+
+
+def _may_be_one(state: State, left: Value, right: Value) -> bool:
+    """Check whether an operation may have returned its own operand: `x.cpu() is x`."""
+    one, other = state.tensor(left), state.tensor(right)
+    if one is None or other is None or one.storage != other.storage:
+        return False
+    return one.view is View.MAYBE or other.view is View.MAYBE
 
 
 def _is_shorter(state: State, one: Value, other: Value) -> bool:
