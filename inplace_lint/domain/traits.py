@@ -256,8 +256,7 @@ MODULE_SCOPE: Trait[str, Ref] = Trait("module scope", Owner.WHOLE, Lifetime.ROOT
 CLASS_SCOPE: Trait[tuple[Slice, str, int], Ref] = Trait("class scope", Owner.WHOLE, Lifetime.ROOT)
 CLASS: Trait[Slice, ClassValue] = Trait("class", Owner.WHOLE, Lifetime.ROOT)  # of a base that a function made
 METHOD: Trait[tuple[Slice, str], Value] = Trait("method", Owner.WHOLE, Lifetime.ROOT)
-# What a program set in a function: a tuple or dict of defaults, by the function and the attribute.
-OWN_DEFAULTS: Trait[tuple[Slice, str, str], Value] = Trait("defaults of a function", Owner.WHOLE)
+OWN_DEFAULTS: Trait[tuple[Slice, str, str], Value] = Trait("defaults set in a function, by attribute", Owner.WHOLE)
 UNBOUND: Trait[tuple[str, str], bool] = Trait("unbound", Owner.WHOLE, Lifetime.ROOT)
 HAS_RUN: Trait[Slice, bool] = Trait("has run", Owner.WHOLE, Lifetime.ROOT)
 OPERATOR: Trait[str, Operator] = Trait("operator", Owner.WHOLE, Lifetime.ROOT)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable
+from types import UnionType
 
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, ListObject, Names, Tensor
@@ -14,6 +15,7 @@ from inplace_lint.domain.values import (
     PARTIAL_METHOD,
     Bound,
     Builtin,
+    ClassValue,
     Closure,
     Const,
     Dotted,
@@ -68,6 +70,7 @@ def call(interp: Interpreter, frame: Frame, state: State, name: str, arguments: 
     return None if handler is None else handler(interp, frame, state, arguments, at)
 
 
+Handler = Callable[[Interpreter, Frame, State, Arguments, int], Results]
 _BARS = ("tqdm", "tqdm.std", "tqdm.auto", "tqdm.notebook", "tqdm.autonotebook", "tqdm.rich")
 _AS_BUILTINS = {
     "collections.OrderedDict": "dict",
@@ -313,6 +316,18 @@ def _context(_interp: Interpreter, _frame: Frame, state: State, arguments: Argum
     return [(state, state.new(ListObject(() if default is None else (value,), kind="context")))]
 
 
+def _inspect(kinds: type | UnionType) -> Handler:
+    """Return what says whether a value is a class, function or module: no tensor, text or object of a class is."""
+
+    def run(_interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, at: int) -> Results:
+        value = arguments.positional[0] if arguments.positional else NONE
+        if isinstance(value, ClassValue | Closure | Const | ModuleValue | Ref | Tuple):
+            return [(state, Const(isinstance(value, kinds)))]
+        return [(state, state.symbols.sym((origins.STANDARD_LIBRARY, "inspect", value, at)))]
+
+    return run
+
+
 def _exit(interp: Interpreter, frame: Frame, state: State, _arguments: Arguments, at: int) -> Results:
     """Leave the program."""
     return interp.fuel.leave(state, Raised(Builtin("SystemExit"), frame.site(at)))
@@ -320,7 +335,7 @@ def _exit(interp: Interpreter, frame: Frame, state: State, _arguments: Arguments
 
 _MOST_REPEATS = 64
 _NEW_TUPLE = "collections.namedtuple()"
-_HANDLERS: dict[str, Callable[[Interpreter, Frame, State, Arguments, int], Results]] = {
+_HANDLERS: dict[str, Handler] = {
     "functools.partial": _partial,
     "functools.partialmethod": _partial_method,
     "functools.reduce": _reduce,
@@ -340,6 +355,9 @@ _HANDLERS: dict[str, Callable[[Interpreter, Frame, State, Arguments, int], Resul
     "os.getenv": _environment,
     "os.environ.get": _environment,
     "contextvars.ContextVar": _context,
+    "inspect.isclass": _inspect(ClassValue),
+    "inspect.isfunction": _inspect(Closure),
+    "inspect.ismodule": _inspect(ModuleValue),
     **dict.fromkeys(("sys.exit", "os._exit", "os.abort"), _exit),
     "types.MethodType": _method,
     "typing.cast": _cast,
