@@ -103,6 +103,8 @@ def _of_other(state: State, value: Value, name: str) -> Value:
             return Builtin(f"{owner}.{name}")
         case Builtin() if own_names.is_mapping(value):
             return Builtin(name, value)
+        case Builtin(called, None) if name == "__name__":
+            return Const(called)
         case Partial(function, _, _) if name == "func" or (name == "run" and kernels.is_kernel(value)):
             return function if name == "func" else value
         case Bound(receiver, function) if name in {"__self__", "__func__"}:

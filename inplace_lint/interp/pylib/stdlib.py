@@ -189,6 +189,7 @@ def _named_tuple(_interp: Interpreter, _frame: Frame, state: State, arguments: A
     items = given.items if isinstance(given, Tuple) else held.items if isinstance(held, ListObject) else ()
     if isinstance(given, Const) and isinstance(given.value, str):
         items = tuple(Const(word) for word in given.value.replace(",", " ").split())
+    items = tuple(item.items[0] if isinstance(item, Tuple) and item.items else item for item in items)  # with types
     if not items or not all(isinstance(item, Const) and isinstance(item.value, str) for item in items):
         return [(state, state.symbols.sym((origins.NAMED_TUPLE, arguments.positional, state.next_id), "callable"))]
     return [(state, Partial(Dotted(_NEW_TUPLE), (Tuple(items),), ()))]
@@ -346,7 +347,7 @@ _HANDLERS: dict[str, Handler] = {
     "collections.Counter": _counter,
     enums.AUTO.name: _auto,
     "collections.defaultdict": mappings.default_dict,
-    "collections.namedtuple": _named_tuple,
+    **dict.fromkeys(("collections.namedtuple", "typing.NamedTuple"), _named_tuple),
     _NEW_TUPLE: _new_tuple,
     "importlib.import_module": _import_module,
     "builtins.__import__": _import_top,
