@@ -30,8 +30,13 @@ class Net(nn.Module):
 PLAIN = "import torch\n\nSCALE = 2\n"
 SETS = "import torch\n\nSCALE = 2\ntorch.sigmoid = lambda x: x + SCALE\n"
 SETS_METHOD = "import torch\n\nSCALE = 2\n\n\ndef patch():\n    torch.Tensor.mul_ = torch.Tensor.mul\n"
-HOOK = "register_module_forward_hook"
-HOOKS = f"from torch.nn.modules.module import {HOOK}\n\n\ndef patch():\n    {HOOK}(lambda one, given, out: out.clone())\n"
+HOOKS = """
+from torch.nn.modules.module import register_module_forward_hook
+
+
+def patch():
+    register_module_forward_hook(lambda module, given, output: output.clone())
+"""
 
 
 def _found(store: Store | None) -> int:
