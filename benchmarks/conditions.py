@@ -1,5 +1,5 @@
 """
-Conditions that Python or the framework decides: does the analyzer come to the same side?
+Conditions that Python or the framework decides: whether the analyzer comes to the same side.
 
     python -m benchmarks.conditions [--show] [--run]    # --run runs them on the real frameworks
 
@@ -90,14 +90,14 @@ def _is_reported(program: str) -> bool:
 
 
 def agrees(condition: Condition, *, inside: bool) -> bool:
-    """Run both programs on the real framework: return whether backward raises where the condition holds, and only so."""
+    """Run both programs on the real framework; return whether backward raises just where the condition holds."""
     return all(_raises(condition.program(negated=one, inside=inside)) is not one for one in (False, True))
 
 
 def _raises(program: str) -> bool | None:
     """Return whether backward of a program raises for a write; None where anything else goes wrong."""
     try:
-        exec(compile(program, "program.py", "exec"), {"__name__": "__main__"})  # noqa: S102 - our own text
+        exec(compile(program, "program.py", "exec"), {"__name__": "__main__"})
     except Exception as error:  # noqa: BLE001 - whatever it is, such a condition says nothing
         return True if "inplace operation" in str(error) else None
     return False

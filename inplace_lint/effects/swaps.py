@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from inplace_lint.effects.write_evidence import spelled
 from inplace_lint.ir import nodes as ir
+from inplace_lint.knowledge.facts import framework, frameworks
 
 SETTERS = frozenset({"setattr", "object", "patch"})  # the last words of the calls that set an attribute
 _SET = re.compile(r"^[ \t]*(\w+)(?:\.\w+)+[ \t]*=(?!=)|\b(?:setattr|object|patch)\(\s*[\"']?(\w+)", re.MULTILINE)
@@ -24,12 +25,19 @@ _WORD = re.compile(r"\w+")
 
 
 def may_set(source: str, roots: Iterable[str]) -> bool:
-    """Return whether a text may set an attribute of a framework, by its words alone."""
+    """Return whether a text may set an attribute of a framework, or hook all modules, by its words alone."""
+    if any(True for _ in hooks_in(source)):
+        return True
     found = {spelled or named for spelled, named in _SET.findall(source)}
     if found <= {"self", "cls"}:
         return False
     lines = [line for line in _IMPORT.findall(source) if any(root in line for root in roots)]
     return not found.isdisjoint({*roots, *(word for line in lines for word in _WORD.findall(line))})
+
+
+def hooks_in(source: str) -> Iterator[str]:
+    """Yield the functions in a text by which a program changes what each module of a framework returns."""
+    return (hook for name in frameworks() for hook in framework(name).global_hooks if hook in source)
 
 
 def by_call(node: ast.Call) -> Iterator[str]:

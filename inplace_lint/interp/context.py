@@ -138,7 +138,7 @@ class Context(Struct):
         self.coverage.path = self.main.path
         self.swapped = self.project.swaps(self.main)
         for framework in (facts.framework for facts in self.facts.values()):
-            if any(hook in self.main.source for hook in framework.global_hooks):
+            if not framework.global_hooks.isdisjoint(self.swapped):
                 self.swapped[f"{framework.module}.__call__"] = []
         if self.swapped:
             self.facts = {name: swapped.without(facts, self.swapped) for name, facts in self.facts.items()}

@@ -114,6 +114,8 @@ class Framework(Struct, frozen=True):
     evaluated: frozenset[str] = frozenset()  # methods of these that record no gradients
 
     tensors: frozenset[str] = frozenset()  # last names of its other classes that a tensor may be of
+    unlisted: frozenset[str] = frozenset()  # what tensors have beside the attributes and methods with facts
+    dense: str = ""  # the layout of most tensors
 
     # What a program and other libraries mean by a name.
     names: Mapping[str, str] = field(default_factory=dict)  # `*_` is any that ends in an underscore; each with a reason

@@ -86,9 +86,11 @@ class ValueKind(Word):
     DTYPE = "dtype"
     DEVICE = "device"
     FLOATING = "floating"
+    COMPLEX = "complex"
     IS_TENSOR = "is_tensor"
     IS_CONTIGUOUS = "is_contiguous"
     NOT_DENSE = "not_dense"
+    LAYOUT = "layout"
     VERSION = "version"
     BASE = "base"  # the tensor that a view is of
     IS_VIEW = "is_view"

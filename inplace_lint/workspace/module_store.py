@@ -14,6 +14,7 @@ from inplace_lint.effects.may_write import Summaries, Target
 from inplace_lint.effects.next_outline import LastOutline
 from inplace_lint.effects.outline_form import outline_in, outline_out
 from inplace_lint.effects.summary import Definition, Outline, outline
+from inplace_lint.effects.swaps import hooks_in
 from inplace_lint.ir.nodes import ImportFrom
 from inplace_lint.workspace.answers import of_definitions
 from inplace_lint.workspace.claims import ALL_RUN, COARSE, Asked, Claim, Question, Text, digest
@@ -102,10 +103,15 @@ class Project(Struct):
         return [main, *self.unparsed.defining(main, name)]
 
     def swaps(self, main: Module) -> dict[str, list[tuple[str, Definition]]]:
-        """Return the attributes of frameworks that a file and those that it imports set, with the items that do."""
+        """
+        Return the attributes of frameworks that a file and those that it imports set, with the items that do.
+
+        The functions in them that hook all modules are listed without items.
+        """
         self.asked.add(main.path, Question.SWAPS)
         found: dict[str, list[tuple[str, Definition]]] = {}
         for module in (main, *self._swapping(main.path)):
+            found |= {hook: [] for hook in hooks_in(module.source)}
             for item in module.outline.items:
                 for name in item.swaps:
                     found.setdefault(name, []).append((module.path, item))
@@ -264,8 +270,9 @@ class Project(Struct):
             case Question.BOUND:
                 return digest(repr(self._bound_by_text(path)))
             case Question.SWAPS:
-                setting = ((one, [item for item in one.outline.items if item.swaps]) for one in self._swapping(path))
-                return digest(repr([of_definitions(items, one.source) for one, items in setting]))
+                setting = [(one, [item for item in one.outline.items if item.swaps]) for one in self._swapping(path)]
+                hooks = [sorted(hooks_in(one.source)) for one, _ in setting]
+                return digest(repr([hooks, *(of_definitions(items, one.source) for one, items in setting)]))
             case Question.FILLED | Question.DEFINING:
                 return self.unparsed.answer(claim)
             case _:

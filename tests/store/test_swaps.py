@@ -30,6 +30,13 @@ class Net(nn.Module):
 PLAIN = "import torch\n\nSCALE = 2\n"
 SETS = "import torch\n\nSCALE = 2\ntorch.sigmoid = lambda x: x + SCALE\n"
 SETS_METHOD = "import torch\n\nSCALE = 2\n\n\ndef patch():\n    torch.Tensor.mul_ = torch.Tensor.mul\n"
+HOOKS = """
+from torch.nn.modules.module import register_module_forward_hook
+
+
+def patch():
+    register_module_forward_hook(lambda module, given, output: output.clone())
+"""
 
 
 def _found(store: Store | None) -> int:
@@ -44,10 +51,12 @@ def _found(store: Store | None) -> int:
     return len(outcome.findings)
 
 
-@pytest.mark.parametrize("patches", [SETS, SETS_METHOD])
-def test_what_an_imported_file_sets_counts_at_once(tmp_path, monkeypatch, patches):
+@pytest.mark.parametrize(
+    ("function", "patches"), [("torch.sigmoid", SETS), ("torch.sigmoid", SETS_METHOD), ("nn.Sigmoid()", HOOKS)]
+)
+def test_what_an_imported_file_sets_counts_at_once(tmp_path, monkeypatch, function, patches):
     monkeypatch.chdir(tmp_path)
-    Path("net.py").write_text(NET, encoding="utf-8")
+    Path("net.py").write_text(NET.replace("torch.sigmoid", function), encoding="utf-8")
     for text, found in ((PLAIN, 1), (patches, 0), (PLAIN, 1)):
         Path("patches.py").write_text(text, encoding="utf-8")
         assert (_found(None), _found(Store(Path("kept")))) == (found, found)

@@ -105,15 +105,14 @@ def _of_other(state: State, value: Value, name: str) -> Value:
             return Builtin(f"{owner}.{name}")
         case Builtin() if own_names.is_mapping(value):
             return Builtin(name, value)
+        case Builtin(called, None) if name == "__name__":
+            return Const(called.rpartition(".")[2])
         case Partial(function, _, _) if name == "func" or (name == "run" and kernels.is_kernel(value)):
             return function if name == "func" else value
-        case Bound(receiver, function) if name in {"__self__", "__func__"}:
-            return receiver if name == "__self__" else function
-        case Builtin(owner, None) if name == "__name__":
-            return Const(owner.rpartition(".")[2])
+        case Bound(receiver, function) if name in {"__self__", "__func__", "__name__"}:
+            return {"__self__": receiver, "__func__": function}.get(name) or _of_other(state, function, name)
         case _:
-            function = value.function if isinstance(value, Bound) and name == "__name__" else value
-            own = closures.attribute(state, function, name) if isinstance(function, Closure) else None
+            own = closures.attribute(state, value, name) if isinstance(value, Closure) else None
             return own or state.symbols.sym((origins.ATTRIBUTE, value, name))
 
 

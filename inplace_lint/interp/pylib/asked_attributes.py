@@ -34,6 +34,8 @@ def of_getattr(request: Request) -> Results:
     default = request.argument(2)
     if default is not None and _certainly_lacks(request, value, str(name.value)):
         return [(request.state, default)]
+    if default is not None and releases.lacks(request.interp.context, request.state, value, str(name.value)):
+        return [(request.state, default)]
     if default is not None and _waits(request, value, name):
         return request.unknown()
     instance = request.state.instance(value)
@@ -123,6 +125,8 @@ def of_hasattr(request: Request) -> Results:
     instance = request.state.instance(value) if value is not None else None
     if isinstance(name, Const) and releases.has(request.interp.context, request.state, value, str(name.value)):
         return [(request.state, Const(True))]
+    if isinstance(name, Const) and releases.lacks(request.interp.context, request.state, value, str(name.value)):
+        return [(request.state, Const(False))]
     if isinstance(value, ClassValue) and isinstance(name, Const):
         return _class_has(request, value, str(name.value))
     if isinstance(value, Const | Tuple) and isinstance(name, Const):

@@ -21,7 +21,10 @@ import operator
 import pathlib
 import posixpath
 import re
+import shlex
 import string
+import struct
+import textwrap
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
@@ -38,68 +41,31 @@ _MOST = 256  # items of a container, and characters of a string that grows
 _LARGEST = 2**31
 _DIGITS = 64
 
-_FUNCTIONS: dict[str, Callable[..., object]] = {
-    name: getattr(builtins, name)
-    for name in (
-        [
-            "abs",
-            "bin",
-            "bool",
-            "chr",
-            "complex",
-            "divmod",
-            "float",
-            "format",
-            "hex",
-            "int",
-            "max",
-            "min",
-            "oct",
-            "ord",
-            "pow",
-            "repr",
-            "round",
-            "sorted",
-            "str",
-            "sum",
-        ]
-    )
-}
+_NAMES = "abs bin bool chr complex divmod float format hex int max min oct ord pow repr round sorted str sum"
+_FUNCTIONS: dict[str, Callable[..., object]] = {name: getattr(builtins, name) for name in _NAMES.split()}
+_OPERATORS = "add sub mul truediv floordiv mod neg eq ne lt le gt ge not_ and_ or_ xor getitem contains"
 CONSTANTS: dict[str, Const] = {  # `math.inf`, `string.digits`
-    **{
-        f"{module.__name__}.{name}": Const(value)
-        for module in (math, string)
-        for name, value in vars(module).items()
-        if isinstance(value, float | str) and not name.startswith("_")
-    },
-    "sys.maxsize": Const(2**63 - 1),
+    f"{module.__name__}.{name}": Const(value)
+    for module in (math, string)
+    for name, value in vars(module).items()
+    if isinstance(value, float | str) and not name.startswith("_")
 }
+CONSTANTS |= {f"numpy.{name}": Const(getattr(math, name)) for name in ("pi", "e", "inf")}
+CONSTANTS["sys.maxsize"] = Const(2**63 - 1)
+
+
+def _of_numbers(called: Callable[..., float]) -> Callable[..., float]:
+    """Return a function of NumPy as Python has it for one number; it raises a TypeError for all others."""
+    return lambda one: float(called(one + 0.0))
+
+
+def _product(items: float | Sequence[float]) -> float:
+    return math.prod(one + 0 for one in ([items] if isinstance(items, int | float) else items))
+
+
 _STDLIB: dict[str, Callable[..., object]] = {
     **{f"math.{name}": function for name, function in vars(math).items() if callable(function)},
-    **{
-        f"operator.{name}": getattr(operator, name)
-        for name in [
-            "add",
-            "sub",
-            "mul",
-            "truediv",
-            "floordiv",
-            "mod",
-            "neg",
-            "eq",
-            "ne",
-            "lt",
-            "le",
-            "gt",
-            "ge",
-            "not_",
-            "and_",
-            "or_",
-            "xor",
-            "getitem",
-            "contains",
-        ]
-    },
+    **{f"operator.{name}": getattr(operator, name) for name in _OPERATORS.split()},
     **{f"os.path.{name}": getattr(posixpath, name) for name in ["join", "basename", "dirname", "splitext", "split"]},
     **dict.fromkeys(
         [
@@ -121,11 +87,18 @@ _STDLIB: dict[str, Callable[..., object]] = {
     "ast.literal_eval": ast.literal_eval,
     "json.loads": json.loads,
     "json.dumps": json.dumps,
+    "textwrap.dedent": textwrap.dedent,
+    "shlex.split": shlex.split,
+    "struct.calcsize": struct.calcsize,
     "itertools.accumulate": lambda items: list(itertools.accumulate(items)),
     **{
         f"re.{name}": getattr(re, name)
         for name in ["compile", "escape", "findall", "fullmatch", "match", "search", "split", "sub"]
     },
+}
+_OF_ARRAYS: dict[str, Callable[..., object]] = {  # these raise no error where Python does
+    **{f"numpy.{name}": _of_numbers(getattr(math, name)) for name in ["ceil", "exp", "floor", "log", "log2", "sqrt"]},
+    "numpy.prod": _product,
 }
 _CHANGING: dict[str, Callable[..., object]] = {  # functions that change the list that they are given first
     **{f"bisect.{name}": getattr(bisect, name) for name in ["insort", "insort_left", "insort_right"]},
@@ -203,7 +176,7 @@ class _Unknown(Exception):  # noqa: N818 - not an error: such a value is no cons
 
 def function(state: State, name: str, values: Sequence[Value], keywords: Sequence[tuple[str, Value]]) -> Value | None:
     """Evaluate a builtin, or a function of the standard library by its full name, on constants; None if impossible."""
-    called = _FUNCTIONS.get(name) or _STDLIB.get(name)
+    called = _FUNCTIONS.get(name) or _STDLIB.get(name) or _OF_ARRAYS.get(name)
     if called is None and name in _CHANGING:
         return _changed(state, _CHANGING[name], values)
     return None if called is None else _applied(state, name, called, values, dict(keywords))

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from itertools import takewhile
 
+from inplace_lint.domain import traits
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Const, Dotted, Tuple, Value
+from inplace_lint.domain.values import Const, Dotted, Ref, Tuple, Value
 from inplace_lint.interp.context import Context
 from inplace_lint.knowledge.facts import Facts
 
@@ -82,3 +83,13 @@ def has(context: Context, state: State, value: Value | None, name: str) -> bool:
     owner = value.name if isinstance(value, Dotted) else "" if known is None else known.framework.tensor
     facts = context.facts_of(owner) if owner else None
     return facts is not None and facts.version is None and bool(facts.forms(facts.canonical(f"{owner}.{name}")))
+
+
+def lacks(context: Context, state: State, value: Value | None, name: str) -> bool:
+    """Check whether a tensor that a call has made has no attribute of this name, and was given none."""
+    tensor = None if value is None else state.tensor(value)
+    facts = None if tensor is None else context.facts.get(tensor.framework)
+    if tensor is None or facts is None or not isinstance(value, Ref) or not tensor.made or tensor.param:
+        return False
+    listed = name in facts.members or name in facts.framework.unlisted or name.startswith("_")
+    return not listed and state.trait(traits.ATTRIBUTE, (value.id, name)) is None

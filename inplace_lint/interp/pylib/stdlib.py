@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable
+from types import UnionType
 
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, ListObject, Names, Tensor
@@ -69,6 +70,7 @@ def call(interp: Interpreter, frame: Frame, state: State, name: str, arguments: 
     return None if handler is None else handler(interp, frame, state, arguments, at)
 
 
+Handler = Callable[[Interpreter, Frame, State, Arguments, int], Results]
 _BARS = ("tqdm", "tqdm.std", "tqdm.auto", "tqdm.notebook", "tqdm.autonotebook", "tqdm.rich")
 _AS_BUILTINS = {
     "collections.OrderedDict": "dict",
@@ -187,6 +189,7 @@ def _named_tuple(interp: Interpreter, frame: Frame, state: State, arguments: Arg
     items = given.items if isinstance(given, Tuple) else held.items if isinstance(held, ListObject) else ()
     if isinstance(given, Const) and isinstance(given.value, str):
         items = tuple(Const(word) for word in given.value.replace(",", " ").split())
+    items = tuple(item.items[0] if isinstance(item, Tuple) and item.items else item for item in items)  # with types
     if not items or not all(isinstance(item, Const) and isinstance(item.value, str) for item in items):
         return [(state, state.symbols.sym((origins.NAMED_TUPLE, arguments.positional, state.next_id), "callable"))]
     usual = interp.items_of(frame, state, arguments.named("defaults") or Tuple(()), None, at)
@@ -326,6 +329,18 @@ def _context(_interp: Interpreter, _frame: Frame, state: State, arguments: Argum
     return [(state, state.new(ListObject(() if default is None else (value,), kind="context")))]
 
 
+def _inspect(kinds: type | UnionType) -> Handler:
+    """Return what says whether a value is a class, function or module: no tensor, text or object of a class is."""
+
+    def run(_interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, at: int) -> Results:
+        value = arguments.positional[0] if arguments.positional else NONE
+        if isinstance(value, ClassValue | Closure | Const | ModuleValue | Ref | Tuple):
+            return [(state, Const(isinstance(value, kinds)))]
+        return [(state, state.symbols.sym((origins.STANDARD_LIBRARY, "inspect", value, at)))]
+
+    return run
+
+
 def _exit(interp: Interpreter, frame: Frame, state: State, _arguments: Arguments, at: int) -> Results:
     """Leave the program."""
     return interp.fuel.leave(state, Raised(Builtin("SystemExit"), frame.site(at)))
@@ -333,7 +348,7 @@ def _exit(interp: Interpreter, frame: Frame, state: State, _arguments: Arguments
 
 _MOST_REPEATS = 64
 _NEW_TUPLE = "collections.namedtuple()"
-_HANDLERS: dict[str, Callable[[Interpreter, Frame, State, Arguments, int], Results]] = {
+_HANDLERS: dict[str, Handler] = {
     "functools.partial": _partial,
     "functools.partialmethod": _partial_method,
     "functools.reduce": _reduce,
@@ -344,7 +359,7 @@ _HANDLERS: dict[str, Callable[[Interpreter, Frame, State, Arguments, int], Resul
     "collections.Counter": _counter,
     enums.AUTO.name: _auto,
     "collections.defaultdict": mappings.default_dict,
-    "collections.namedtuple": _named_tuple,
+    **dict.fromkeys(("collections.namedtuple", "typing.NamedTuple"), _named_tuple),
     _NEW_TUPLE: _new_tuple,
     "importlib.import_module": _import_module,
     "builtins.__import__": _import_top,
@@ -353,6 +368,9 @@ _HANDLERS: dict[str, Callable[[Interpreter, Frame, State, Arguments, int], Resul
     "os.getenv": _environment,
     "os.environ.get": _environment,
     "contextvars.ContextVar": _context,
+    "inspect.isclass": _inspect(ClassValue),
+    "inspect.isfunction": _inspect(Closure),
+    "inspect.ismodule": _inspect(ModuleValue),
     **dict.fromkeys(("sys.exit", "os._exit", "os.abort"), _exit),
     "types.MethodType": _method,
     "typing.cast": _cast,

@@ -89,6 +89,8 @@ def is_a(interp: Interpreter, state: State, value: Value, cls: Value) -> bool | 
         mro = interp.context.mro(instance.cls)
         if cls in mro or any(_same_library(interp, entry, cls) for entry in mro):
             return True
+        if _is_optimizer(interp, instance.cls) and _is_optimizer(interp, cls):
+            return False
         return False if not instance.opaque and _is_of_others(interp, state, mro, cls) else None
     if isinstance(cls, ClassValue) and isinstance(value, Const):
         return enums.may_be(interp, state, cls, value)
@@ -96,10 +98,17 @@ def is_a(interp: Interpreter, state: State, value: Value, cls: Value) -> bool | 
         return None
     if isinstance(value, ClassValue | Dotted | Partial | Builtin):
         return _is_callable_kind(interp, value, name)
+    if isinstance(value, Tuple) and isinstance(cls, Dotted) and interp.context.forms(cls.name):
+        return None  # sizes are tuples here
     return _is_builtin(state, value, name)
 
 
 _PROTOCOLS = (Dotted("typing.Protocol"), Dotted("typing_extensions.Protocol"))
+
+
+def _is_optimizer(interp: Interpreter, cls: Value) -> bool:
+    """Check whether a class is one of a framework's optimizers, which say which of them they derive from."""
+    return isinstance(cls, Dotted) and any(form.act == "optimizer" for form in interp.context.forms(cls.name))
 
 
 def _is_of_others(interp: Interpreter, state: State, mro: Sequence[Value], cls: Value) -> bool:

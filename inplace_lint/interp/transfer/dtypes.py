@@ -118,9 +118,12 @@ def _common(binding: Binding, framework: Framework, operands: list[Tensor]) -> K
 
 
 def of_view(binding: Binding, fact: ReturnFact, source: Tensor) -> Kind:
-    """Return the dtype of a view."""
+    """Return the dtype of a view; a cast to whole numbers that gives the tensor itself shows that this holds such."""
     own = Kind(source.dtype, source.exact) if fact.dtype == "same" else Kind(fact.dtype)
-    return of_request(binding) or own
+    found = of_request(binding) or own
+    if fact.kind == "maybe" and found.kind in WHOLE:
+        binding.state.set_trait(traits.WHOLE_NUMBERS, source.storage, True)
+    return found
 
 
 def of_request(binding: Binding) -> Kind | None:
@@ -186,10 +189,10 @@ def equals(state: State, value: Value, name: Value) -> Three:
     return True if kind.kind == found.kind == "bool" else None if kind.kind == found.kind else False
 
 
-def is_floating(state: State, value: Value) -> Three:
-    """Return whether a tensor is of a floating dtype."""
+def is_of(state: State, value: Value, asked: str) -> Three:
+    """Return whether a tensor is of a dtype of the class that a kind of value asks for: `floating`, `complex`."""
     kind = _known(state, value)
-    return None if kind is None else kind.kind == "float"
+    return None if kind is None else kind.kind == _ASKED[ValueKind(asked)]
 
 
 def _known(state: State, value: Value) -> Kind | None:
@@ -198,13 +201,16 @@ def _known(state: State, value: Value) -> Kind | None:
 
 
 def attribute(context: Context, kind: Kind | None, name: str) -> Const | None:
-    """Return an attribute of a dtype, where that says whether it is a floating one; None for all others."""
+    """Return an attribute of a dtype, where that says whether it is floating or complex; None for all others."""
     if kind is None:
         return None
     facts = context.default()
     forms = facts.forms(f"{facts.framework.packages[0]}.dtype.{name}")
-    says = bool(forms) and forms[0].returns[0].value == ValueKind.FLOATING
-    return Const(kind.kind == "float") if says else None
+    asked = _ASKED.get(forms[0].returns[0].value) if forms else None
+    return None if asked is None else Const(kind.kind == asked)
+
+
+_ASKED = {ValueKind.FLOATING: "float", ValueKind.COMPLEX: "complex"}
 
 
 def of_literal(state: State, value: Value | None) -> str | None:

@@ -189,8 +189,8 @@ def answer(state: State, kind: str, arguments: tuple[Value, ...]) -> Value | Non
     first, *others = arguments
     tensor = state.tensor(first)
     match kind:
-        case "floating":
-            return _constant(dtypes.is_floating(state, first))
+        case "floating" | "complex":
+            return _constant(dtypes.is_of(state, first, kind))
         case "is_tensor":
             other = isinstance(first, Const | Tuple) or isinstance(state.object(first), ListObject | DictObject)
             return Const(True) if tensor is not None else Const(False) if other else None

@@ -241,8 +241,6 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None, place: i
         return state.new(_cut(call, source, kind, doubt))
     stated, (kind, rg) = kind, _view_kind(call, fact, kind, source, rg)
     dtype = dtypes.of_view(call.binding, fact, source)
-    if kind is View.MAYBE and dtype.kind in dtypes.WHOLE:
-        state.set_trait(traits.WHOLE_NUMBERS, source.storage, True)
     tensor = Tensor(
         storage=source.storage,
         rg=rg if source.rg is not False or rg else source.rg,
@@ -383,6 +381,8 @@ def _python_value(call: Call, fact: ReturnFact) -> Value:
         return state.symbols.sym((origins.VALUE, call.name, state.next_id, call.at), _KINDS.get(fact.value, ""))
     if fact.value == "dtype" and tensor is not None and dtypes.named(Const(tensor.exact)):
         return Dotted(f"{call.facts.framework.packages[0]}.{tensor.exact}")
+    if fact.value == "layout" and layouts.answer(state, "not_dense", arguments) == Const(False):
+        return Dotted(call.facts.framework.dense)
     if (answer := layouts.answer(state, fact.value, arguments)) is not None:
         return answer
     if fact.value == "is_tensor" and is_object(call, arguments[0]):
