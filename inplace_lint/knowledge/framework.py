@@ -78,6 +78,9 @@ class Framework(Struct, frozen=True):
     needs: str = ""  # the attribute of its context that says which inputs require grad
     operators: Mapping[str, str] = field(default_factory=dict)  # namespaces of registered ones: the class of these
     registers: str = ""  # the macro with which C++ sources register operators
+    listed: Mapping[str, tuple[str, ...]] = field(
+        default_factory=dict
+    )  # modules, with the layers that programs look up
     parts: str = ""  # the attribute that maps names to the modules in a module
     chains: frozenset[str] = frozenset()  # containers that call what they hold one after the other
     parameters: Mapping[str, str] = field(default_factory=dict)  # attributes of unknown modules taken for some: reasons
@@ -152,7 +155,7 @@ def schema_at(version: str | None) -> Schema:
         "compare": table(text, "comparison", COMPARISONS),
         "says": table(text, "message of a framework", MESSAGES),
         "canonical": table(each(text)),
-        "nodes": table(each(text)),
+        **dict.fromkeys(("nodes", "listed"), table(each(text))),
         "words": table(text, "word for a cure", CURES),
         "negated": flag,
     }

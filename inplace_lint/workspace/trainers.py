@@ -133,7 +133,16 @@ class Trainers:
         if self._evaluation.runs(path, name, member=True):
             return False
         lead = self._leads.of(path, owner, name)
-        return lead in _SEEN or (lead is Lead.OPEN and (number or not plain))
+        return lead in _SEEN or (lead is Lead.OPEN and (number or not plain or self._is_handed_out((path, owner))))
+
+    @remembered
+    def _is_handed_out(self, start: Target) -> bool:
+        """Check whether the call of a module returns an object of a class, whose methods are for who trains it."""
+        return any(
+            is_called(item) and self._parameters.hands_out(path, f"{item.name}.{user.name}", start[1])
+            for path, item, user in self._users(*start)
+            if user.name in trained()
+        )
 
     def _is_used(self, method: tuple[str, str, str]) -> bool:
         """Check whether the project certainly has all uses of a function or method, and there are some."""

@@ -397,3 +397,55 @@ def test_a_network_that_only_returns_a_decision_trains_nothing(lint, folder, ret
     (folder / "detector.py").write_text(DETECTOR.format(returned))
     found = lint("--output-format=concise", "score.py")
     assert ("score.py:6:5: warning[IPL101]" in found.out) is told
+
+
+LAW = """\
+import torch
+
+
+class Laplace:
+    def __init__(self, mean, scale):
+        self.mean = mean
+        self.scale = scale
+
+    def log_prob(self, x):
+        z = (x - self.mean) / self.scale
+        squared = z.pow(2)
+        z += 1
+        return -0.5 * squared - torch.log(self.scale)
+"""
+HEAD = """\
+from torch import nn
+
+from law import Laplace
+
+
+class Head(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.mean = nn.Linear(3, 3)
+        self.scale = nn.Linear(3, 3)
+
+    def forward(self, x):
+        law = Laplace(self.mean(x), self.scale(x).exp())
+        {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("end", "told"),
+    [
+        ("return law", True),
+        ("return Laplace(self.mean(x), self.scale(x))", True),
+        ("return law, x", True),
+        ("return {'law': law}", True),
+        ("return law.mean", False),
+    ],
+)
+def test_the_methods_of_an_object_that_a_network_returns_are_for_who_trains_it(lint, folder, end, told):
+    (folder / "pyproject.toml").write_text("")
+    (folder / "law.py").write_text(LAW)
+    (folder / "head.py").write_text(HEAD.replace("{}", end))
+    found = lint("--output-format=concise", "law.py")
+    assert ("law.py:12:9: warning[IPL101]" in found.out) is told
+    assert told or found == QUIET

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from inplace_lint.knowledge.facts import framework
 from tests.pages.examples import ROOT
 from tests.pages.real import Outcome, Real
 
@@ -231,3 +232,11 @@ def test_what_is_kept_has_the_name_by_which_it_is_passed(table):
 
 def paddle_object(dotted):
     return functools.reduce(getattr, dotted.split(".")[1:], pytest.importorskip("paddle"))
+
+
+def test_the_layers_listed_under_a_module_are_those_that_it_defines():
+    paddle = pytest.importorskip("paddle")
+    for module, names in framework("paddle").listed.items():
+        space = functools.reduce(getattr, module.split(".")[1:], paddle)
+        layers = {name for name, one in vars(space).items() if isinstance(one, type) and one.__module__ == module}
+        assert set(names) == layers

@@ -7,7 +7,7 @@ from itertools import count
 from msgspec.structs import replace
 
 from inplace_lint.domain import origins, traits
-from inplace_lint.domain.heap import Instance, Tensor
+from inplace_lint.domain.heap import DictObject, Instance, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Bound, Builtin, ClassValue, Dotted, Ref, Sym, Value
 from inplace_lint.interp.frame import Arguments, Frame
@@ -79,6 +79,10 @@ def unknown(interp: Interpreter, frame: Frame, state: State, value: Ref, name: s
 
 def of_library(interp: Interpreter, frame: Frame, state: State, owner: str, name: str) -> Value | None:
     """Return what the program set an attribute of a library to; of any other, note that it may be missing."""
+    facts = interp.context.facts_of(owner) if name == "__dict__" else None
+    layers = () if facts is None else facts.framework.listed.get(owner, ())
+    if facts is not None and layers:  # table = {name.lower(): name for name in nn.layer.activation.__dict__.keys()}
+        return state.new(DictObject({one: Dotted(facts.canonical(f"{owner}.{one}")) for one in layers}))
     _note_missing(interp, frame, state, f"{owner}.{name}")
     return swapped.value(interp, frame, state, owner, name) if interp.context.swapped else None
 

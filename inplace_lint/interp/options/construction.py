@@ -24,6 +24,8 @@ from inplace_lint.interp.fuel import CONFIGURATIONS
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.options import plainer_arguments
 from inplace_lint.interp.outcome import Results
+from inplace_lint.ir import nodes as ir
+from inplace_lint.ir.walk import walk
 
 
 def constructed(
@@ -82,14 +84,18 @@ def _is_made_alone(interp: Interpreter, frame: Frame, state: State, cls: ClassVa
     A metaclass may wrap, keep or count them; what it sets on them shows in their form.
     """
     own = None if cls.meta is None else interp.lookup(state, cls.meta, "__call__")
-    if not isinstance(own, Closure):
+    if cls.meta is None or not isinstance(own, Closure):
         return True
+    if not _sets_nothing(interp, cls.meta, own):
+        return False
     with interp.fuel.scope(paths=1):
         alone = interp.construct(frame, state.fork(), cls, given, 0)
         called = interp.call(frame, state.fork(), Bound(cls, own), given, 0)
     plain = {_form(after, made) for after, made in alone}
-    found = [_forms(state, after, cls) if after.instance(made) is not None else set() for after, made in called]
-    return bool(found) and all(forms and forms <= plain for forms in found)
+    return bool(called) and all(
+        after.instance(made) is not None and (forms := _forms(state, after, cls)) and forms <= plain
+        for after, made in called
+    )
 
 
 def _forms(before: State, after: State, cls: ClassValue) -> set[Hashable]:
@@ -99,11 +105,26 @@ def _forms(before: State, after: State, cls: ClassValue) -> set[Hashable]:
 
 
 def _form(state: State, made: Value) -> Hashable:
-    """Return what decides how an object runs, and how many hooks do."""
-    if not isinstance(made, Ref):
+    """Return what decides how an object runs: its own form, its hooks, and the modes."""
+    instance = state.instance(made)
+    if instance is None or not isinstance(made, Ref):
         return None
-    hooks = (state.trait(traits.HOOKS_BEFORE, made.id) or (), state.trait(traits.HOOKS_AFTER, made.id) or ())
-    return module_containers.form(state, made), *map(len, hooks)
+    before, after = state.trait(traits.HOOKS_BEFORE, made.id) or (), state.trait(traits.HOOKS_AFTER, made.id) or ()
+    return module_containers.form(state, made), instance.pending, len(before), len(after), str(state.modes)
+
+
+def _sets_nothing(interp: Interpreter, meta: ClassValue, call: Closure) -> bool:
+    """Check whether the call of a metaclass sets no attribute, and hands what it is given on as it is."""
+    definitions = interp.context.definitions(meta)
+    own = (method for item in definitions for method in item.methods if method.slice == call.function.slice)
+    nodes = list(walk(call.function.body))
+    stored = [target for node in nodes if isinstance(node, ir.Assign) for target in node.targets]
+    if any(method.sets or method.outside for method in own) or any(isinstance(one, ir.Attr) for one in stored):
+        return False
+    given = {param.name for param in call.function.params if param.kind.startswith("var")}
+    used = sum(isinstance(node, ir.Name) and node.id in given for node in nodes)
+    handed = (node.value for node in nodes if isinstance(node, ir.Starred | ir.Keyword))
+    return used == sum(isinstance(value, ir.Name) and value.id in given for value in handed)
 
 
 def _on_unknown_objects(

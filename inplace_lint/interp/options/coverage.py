@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from inplace_lint.core.span import Place, Slice
 from inplace_lint.domain import origins
-from inplace_lint.domain.heap import DictObject
+from inplace_lint.domain.heap import DictObject, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
     Bound,
@@ -366,21 +366,18 @@ def number(root: Slice, path: str, node: int) -> int | Place:
 
 def _forgets(node: ir.If) -> bool:
     """Check whether an `if` does nothing but replace a value by None."""
-    return not node.orelse and all(type(one) is ir.Assign and _is_none(one.value) for one in node.body)
-
-
-def _is_none(node: ir.Expr) -> bool:
-    return type(node) is ir.Const and node.value is None
+    return not node.orelse and all(type(one) is ir.Assign and one.value == ir.Const(None) for one in node.body)
 
 
 def is_alternative(state: State, item: Value, depth: int = 1) -> bool:
-    """Return whether an item is to be called: a class, function, method or module, or a row or a dict of such."""
+    """Return whether an item is to be called: a class, function, method or module, or a row, list or dict of such."""
     if isinstance(item, Tuple) and item.items:
         return is_alternative(state, item.items[0], depth)
     if isinstance(item, Bound):
         return isinstance(item.function, Closure)
-    if depth and isinstance(inner := state.object(item), DictObject) and inner.items:
-        return all(is_alternative(state, part, depth - 1) for part in inner.items.values())
+    if depth and isinstance(inner := state.object(item), DictObject | ListObject) and inner.items:
+        parts = inner.items.values() if isinstance(inner, DictObject) else inner.items
+        return all(is_alternative(state, part, depth - 1) for part in parts)
     return isinstance(item, Dotted | ClassValue | Closure | Partial) or state.instance(item) is not None
 
 

@@ -29,8 +29,13 @@ from inplace_lint.interp.expr import item_stores, own_names, registries
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Raised, Results
-from inplace_lint.interp.pylib import constant_folding, iterators, mappings
+from inplace_lint.interp.pylib import constant_folding, iterators, mappings, numbered_names
 from inplace_lint.ir import nodes as ir
+
+
+def _reads(function: Builtin, given: Sequence[Value]) -> bool:
+    """Check whether a method of the names of a module looks one up by an unknown text."""
+    return function.name in {"get", "__getitem__"} and bool(given) and isinstance(given[0], Sym)
 
 
 def call(interp: Interpreter, frame: Frame, state: State, function: Builtin, arguments: Arguments, at: int) -> Results:
@@ -46,7 +51,9 @@ def call(interp: Interpreter, frame: Frame, state: State, function: Builtin, arg
             own_names.write_back(after, owner, copy)
         return results
     if own_names.is_mapping(receiver):
-        return [(state, own_names.method(interp, state, receiver, function.name, arguments.positional))]
+        given = arguments.positional
+        named = numbered_names.item(interp, frame, state, receiver, given[0], at) if _reads(function, given) else None
+        return [(state, named or own_names.method(interp, state, receiver, function.name, given))]
     known = constant_folding.method(state, function.name, receiver, arguments.positional, arguments.keywords)
     if known is not None:
         return [(state, known)]

@@ -31,6 +31,7 @@ _NUMBER = r"\d+"
 _CALLED = r"\(\)"
 _PRINTED = re.compile(r"%[-#0 +]*\d*(?:\.\d+)?[a-zA-Z]")
 _ANY = r"\w+"
+_MODULES = Dotted("sys.modules")
 _MOST = 4
 _MOST_CHOICES = 12
 _LEAST = 3  # characters of a name that are known
@@ -83,7 +84,15 @@ def _choices(state: State, name: Sym) -> Iterator[Const]:
 
 
 def item(interp: Interpreter, frame: Frame, state: State, value: Value, index: Value, at: int) -> Value | None:
-    """Return what a text is bound to in the names of a module or object; None if it is not known, or no name."""
+    """
+    Return what a text is bound to in the names of a module or object; None if it is not known, or no name.
+
+    Of `sys.modules` the module that runs is known: `getattr(sys.modules[__name__], kind)`.
+    """
+    if value == _MODULES:
+        here = frame.slice.path
+        own = environment.module_variable(interp, state, here, "__name__")
+        return ModuleValue(here) if own == index else None
     if not own_names.is_mapping(value) or not isinstance(value, Builtin):
         return None
     found = own_names.item(interp, state, value, index)

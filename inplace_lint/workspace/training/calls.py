@@ -141,6 +141,16 @@ class Calls:
         """Return the names of what a function of the file calls to return it."""
         return self._parts.get(function, set()) if function in self.scopes else set()
 
+    def handed_out(self, method: str) -> set[str]:
+        """Return the names of what a method calls to return it, alone or among others, under a variable or not."""
+        scope = self.scopes.get(method)
+        nodes = list(within(scope)) if scope is not None else []
+        results = [part for node in nodes if isinstance(node, ast.Return) for part in _together(node.value)]
+        names = {part.id for part in results if isinstance(part, ast.Name)}
+        bound = [node for node in nodes if isinstance(node, ast.Assign)]
+        results += [node.value for node in bound if not names.isdisjoint(map(last_word, node.targets))]
+        return {called_word(part.func) for part in results if isinstance(part, ast.Call)}
+
     def _factories(self, word: str) -> Iterator[str]:
         """Yield the functions of the file that return an object of a class."""
         return (name for name, parts in self._parts.items() if word in parts and name in self.scopes)
@@ -303,3 +313,14 @@ def _functions(tree: ast.Module, imports: Iterable[str]) -> frozenset[str]:
     """Return the names of functions of a file, of what it imports and of Python's own functions: no layer is one."""
     own = (node.name for node in ast.walk(tree) if isinstance(node, Function))
     return frozenset((*dir(builtins), *imports, *own))
+
+
+def _together(value: ast.expr | None) -> Iterator[ast.expr]:
+    """Yield what a value has in rows and dicts, or is itself."""
+    match value:
+        case ast.Tuple(items) | ast.List(items) | ast.Dict(_, items):
+            yield from items
+        case ast.expr():
+            yield value
+        case _:
+            pass

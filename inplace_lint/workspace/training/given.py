@@ -79,6 +79,10 @@ class Parameters(Struct, dict=True):
         """Check whether a function of a file returns an object of a class, or what a function of this name returns."""
         return name in self._calls(path).returned_by(function)
 
+    def hands_out(self, path: str, method: str, name: str) -> bool:
+        """Check whether a method of a file returns an object of a class, alone or among others."""
+        return name in self._calls(path).handed_out(method)
+
     @remembered
     def tells(self, path: str, qualname: str) -> bool:
         """Check whether a function returns data only, such as a comparison, and keeps nothing in an object."""
