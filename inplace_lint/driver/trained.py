@@ -115,6 +115,8 @@ def _asked(trainers: _Answers, one: Finding, entry: Asks) -> Finding:
     if not entry.records:
         return _told(trainers, one, entry) if trainers.ask(entry) else one
     records = trainers.record(entry, one.options)
+    if records is None and one.function != entry.name:  # of a function that is only handed on, what it calls may tell
+        records = None if trainers.record(Asks(one.span.path, one.function), ()) is not False else False
     if records is None:
         name = (entry.name or "").removesuffix(".setter").rpartition(".")[2]
         where = f"gradients are recorded where `{name}` is called"

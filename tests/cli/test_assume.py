@@ -508,6 +508,51 @@ def test_a_method_that_may_be_called_where_gradients_are_recorded_is_refused(lin
     assert "error[IPL201]" in lint("--output-format=concise", "--exclude", "helper.py", "scaled.py").out
 
 
+SHARDS = """\
+import torch
+from torch import nn
+
+
+class Layer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(3))
+
+    def fill(self, value):
+        self.weight.copy_(value)
+
+    def load(self, values):
+        self.fill(values["weight"])
+
+
+def fill_first(layer: Layer, values):
+    layer.fill(values[0])
+
+
+TABLE = {}
+TABLE.setdefault("first", fill_first)
+"""
+LOADING = """\
+import torch
+from shards import TABLE, Layer
+
+
+def restore(state):
+    layer = Layer()
+    {mode}:
+        layer.load(state)
+    return layer
+"""
+
+
+def test_a_function_in_a_table_is_not_refused_where_what_it_calls_runs_without_gradients_elsewhere(lint, tree):
+    (tree / "shards.py").write_text(SHARDS)
+    (tree / "loading.py").write_text(LOADING.format(mode="with torch.no_grad()"))
+    assert lint("--output-format=concise", "--exclude", "helper.py", "shards.py")[:2] == QUIET[:2]
+    (tree / "loading.py").write_text(LOADING.format(mode="if state"))
+    assert "[IPL201]" in lint("--output-format=concise", "--exclude", "helper.py", "shards.py").out
+
+
 HALVES = """\
 from torch import nn
 

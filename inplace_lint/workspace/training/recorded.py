@@ -31,8 +31,8 @@ class Recorded(Struct, dict=True):
         """
         Check whether somebody may call a function or method where gradients are recorded.
 
-        True if the project does, or nothing in it uses them; None if it hands them on, to what may call them anywhere,
-        or if it certainly calls them without, and something that may be them with gradients.
+        True if the project does, or nothing in it uses them; None if it only hands them on, to what may call them
+        anywhere, or if it certainly calls them without, and something that may be them with gradients.
         """
         if part.name in {*trained(), "__call__"}:
             return not self._is_called_unrecorded(part.path, part.owner)
@@ -46,7 +46,7 @@ class Recorded(Struct, dict=True):
         records = {recorded for recorded, _ in found}
         if (True, True) in found or (True in records and False not in records):
             return True
-        return False if records == {False} else None
+        return None if True in records or False not in records else False
 
     @remembered
     def passed(self, path: str, option: str) -> bool:
