@@ -23,7 +23,19 @@ from msgspec.structs import replace
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import Instance, Names
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Bound, ClassValue, Closure, Const, Dotted, Partial, Ref, Sym, Tuple, Value
+from inplace_lint.domain.values import (
+    Bound,
+    Builtin,
+    ClassValue,
+    Closure,
+    Const,
+    Dotted,
+    Partial,
+    Ref,
+    Sym,
+    Tuple,
+    Value,
+)
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Results
@@ -31,6 +43,7 @@ from inplace_lint.interp.pylib.constant_folding import OPERATORS
 
 AUTO = Dotted("enum.auto")
 _BASES = frozenset({"enum.Enum", "enum.Flag", "enum.IntEnum", "enum.IntFlag", "enum.StrEnum"})
+_FLAGS = frozenset({"enum.Flag", "enum.IntFlag"})
 VALUES = frozenset({"_value_", "value"})
 
 
@@ -105,6 +118,24 @@ def _is_auto(value: Value) -> bool:
     return isinstance(value, Partial) and value.function == AUTO
 
 
+def _settled(interp: Interpreter, state: State, cls: ClassValue) -> dict[str, Value]:
+    """Return what the body of an enumeration binds names to, with the values that Python gives to `auto()`."""
+    scope = state.heap[interp.class_body(state, cls).id]
+    values = scope.values if isinstance(scope, Names) else {}
+    bases = {base.name for base in interp.context.mro(cls) if isinstance(base, Dotted | Builtin)}
+    own = "_generate_next_value_" in cls.methods or "str" in bases
+    if own or not any(_is_auto(value) for value in values.values()):
+        return dict(values)
+    flags, texts = bool(bases & _FLAGS), "enum.StrEnum" in bases
+    found: dict[object, object] = {}
+    settled: dict[str, Value] = {}
+    for name, value in values.items():
+        known = None if name.startswith("_") else _constant(state, value, found, flags=flags)
+        found[value] = known
+        settled[name] = Const(name.lower() if texts else known) if _is_auto(value) and known is not None else value
+    return settled
+
+
 def attribute(interp: Interpreter, state: State, value: Const, name: str) -> Value | None:
     """Return the name or the value of a member that is a constant; None for any other attribute."""
     if not isinstance(value.value, _Enum | _Flag):
@@ -139,12 +170,13 @@ def member(interp: Interpreter, state: State, cls: ClassValue, name: str, value:
         return Const(made.__members__[name]) if name in made.__members__ else value
     if isinstance(value, Sym):
         return value
-    if isinstance(value, Const) and not _has_methods(interp, cls):
-        return replace(value, of=cls)
+    settled = _settled(interp, state, cls).get(name, value) if _is_auto(value) else value
+    if isinstance(settled, Const) and not _has_methods(interp, cls):
+        return replace(settled, of=cls)
     key = (cls.slice, cls.name, value)  # names with the same value are one member
     known = state.trait(traits.MEMBER, key)
     if known is None:
-        held = state.symbols.sym((origins.MEMBER, cls.slice, cls.name, name)) if _is_auto(value) else value
+        held = state.symbols.sym((origins.MEMBER, cls.slice, cls.name, name)) if _is_auto(settled) else settled
         known = state.new(Instance(cls, {**dict.fromkeys(sorted(VALUES), held), "name": Const(name)}))
         state.set_trait(traits.MEMBER, key, known)
     return known
@@ -204,7 +236,7 @@ def construct(interp: Interpreter, state: State, cls: ClassValue, arguments: Arg
         return Const(made(value.value))
     name = None if value is None else _name(interp, state, cls, value)
     if value is not None and name is not None:
-        return member(interp, state, cls, name, value)
+        return members(interp, state, cls).get(name) or member(interp, state, cls, name, value)
     return state.symbols.sym((origins.MEMBER, cls.slice, cls.name, value))
 
 
@@ -222,7 +254,6 @@ def _is_of(made: type[enum.Enum], value: Const) -> bool:
 
 def _name(interp: Interpreter, state: State, cls: ClassValue, value: Value) -> str | None:
     """Return the first name that the body of an enumeration binds to a constant; None if it binds none."""
-    scope = state.heap[interp.class_body(state, cls).id]
-    if not isinstance(scope, Names) or not isinstance(value, Const):
+    if not isinstance(value, Const):
         return None
-    return next((name for name, other in scope.values.items() if other == value), None)
+    return next((name for name, other in _settled(interp, state, cls).items() if other == value), None)
