@@ -124,6 +124,14 @@ def _returned(case: Case) -> Plan | None:
     return None if origin is None else copies.where_returned(case, origin)
 
 
+def _anew(case: Case) -> Plan | None:
+    """Bind what is written to a new tensor, unless the write is refused and meant for what keeps the old one."""
+    plan = _open(case)
+    if plan is None or plan.copies or not isinstance(case.event, Refused):
+        return plan
+    return None if is_lost(case, plan) or any(tensor.kept for tensor in case.met()) else plan
+
+
 def _computed(case: Case) -> Plan | None:
     """Compute without the write; a copy would be refused like the tensor itself."""
     plan = _open(case)
@@ -153,7 +161,7 @@ def _advised(case: Case) -> Fix | None:
 
 
 FIXERS: Mapping[Repair, Callable[[Case], Fix | None]] = {
-    Repair.NEW_TENSOR: _unsafe(_open),
+    Repair.NEW_TENSOR: _unsafe(_anew),
     Repair.RESULT: _unsafe(result_of),
     Repair.NEW_VALUE: _unsafe(_computed),
     Repair.NEW_TENSOR_OR_COPY: _of_stale,

@@ -108,4 +108,9 @@ def _looked_at(case: Case, tensor: WrittenTensor, names: Iterable[str]) -> bool:
     syntax, node = node_at(case, tensor.call)
     statement = syntax.statement(node) or node
     used = not isinstance(statement, cst.Expr | cst.AugAssign) and not isinstance(node, cst.Subscript)
-    return used or any("." in name or syntax.is_looked_at(name, statement) for name in names)
+
+    def writes(method: str) -> bool:
+        forms = case.facts.forms(f"{case.facts.framework.tensor}.{method}")
+        return bool(forms) and all(form.writes for form in forms)
+
+    return used or any("." in name or syntax.is_looked_at(name, statement, writes) for name in names)

@@ -7,7 +7,7 @@ Edits replace as little text as possible, and all other bytes stay: a fix never 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 import libcst as cst
@@ -171,13 +171,24 @@ class Syntax:
         since = min(self.end(statement), self._turn(name, statement, scope))
         return any(self.scope(found) is not scope or self.start(found) >= since for found in self._reads(scope, name))
 
-    def is_looked_at(self, name: str, statement: cst.CSTNode) -> bool:
-        """Check whether another statement of the function may read a local variable after this one."""
+    def is_looked_at(self, name: str, statement: cst.CSTNode, writes: Callable[[str], bool]) -> bool:
+        """
+        Check whether another statement of the function may read a local variable after this one.
+
+        One that calls a method which `writes`, by its name, and drops the result does not.
+        """
         scope = self.scope(statement)
         start, end = self.start(statement), self.end(statement)
         since = min(end, self._turn(name, statement, scope))
         reads = (found for found in self._reads(scope, name) if not start <= self.start(found) < end)
-        return any(self.start(found) >= since for found in reads)
+        return any(self.start(found) >= since and not self._is_written(found, writes) for found in reads)
+
+    def _is_written(self, name: cst.Name, writes: Callable[[str], bool]) -> bool:
+        """Check whether a variable is what the first method of a statement writes, whose result is dropped."""
+        method, *around = itertools.islice(self.above(name), 1, None)
+        if not isinstance(method, cst.Attribute) or method.value is not name or not writes(method.attr.value):
+            return False
+        return isinstance(next(node for node in around if not isinstance(node, cst.Attribute | cst.Call)), cst.Expr)
 
     def _turn(self, name: str, statement: cst.CSTNode, scope: cst.CSTNode) -> Where:
         """Return where the code starts that may run again in a loop; a loop over the variable itself rebinds it."""

@@ -286,3 +286,64 @@ def test_a_copy_before_a_statement_that_saves_it_is_not_offered(fix, body):
     done = fix(f"{source}\n\nNet()(torch.rand(2, 4)).sum().backward()\n")
     assert "IPL101" in {finding.code for finding in done.found}
     assert not done.refused
+
+
+KEPT = {
+    "an attribute": """\
+import torch
+
+
+class Average:
+    def __init__(self):
+        self.mean = torch.ones(1).expand(3)
+
+    def step(self):
+        mean = self.mean
+        mean.mul_(0.5)
+        return mean.sum()
+
+
+Average().step()
+""",
+    "a dict": """\
+import torch
+
+state = {}
+for step in range(3):
+    if "mean" not in state:
+        state["mean"] = torch.ones(1).expand(3)
+    mean = state["mean"]
+    mean.mul_(0.5)
+""",
+}
+
+
+@pytest.mark.parametrize("program", [pytest.param(text, id=name) for name, text in KEPT.items()])
+def test_a_refused_write_is_not_taken_from_what_keeps_the_tensor(fix, program):
+    assert fix(program, unsafe=True).text == program
+
+
+def test_a_row_that_a_function_only_writes_is_still_written_for_its_caller(fix):
+    done = fix(
+        """\
+import torch
+
+
+def scale(row):
+    row.clamp_(0, 1)
+    row.sub_(0.5).div_(2)
+
+
+def scaled(x):
+    x = x.clone()
+    for row in x:
+        scale(row)
+    return x.sum()
+
+
+scaled(torch.rand(2, 3, requires_grad=True)).backward()
+""",
+        unsafe=True,
+    )
+    assert "row.clamp_(0, 1)\n    row.sub_(0.5).div_(2)" in done.text
+    assert "for row in [x[i] for i in range(len(x))]:" in done.text

@@ -23,7 +23,19 @@ from msgspec.structs import replace
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import Instance, Names
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Bound, ClassValue, Closure, Const, Dotted, Partial, Ref, Sym, Tuple, Value
+from inplace_lint.domain.values import (
+    Bound,
+    Builtin,
+    ClassValue,
+    Closure,
+    Const,
+    Dotted,
+    Partial,
+    Ref,
+    Sym,
+    Tuple,
+    Value,
+)
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Results
@@ -31,19 +43,13 @@ from inplace_lint.interp.pylib.constant_folding import OPERATORS
 
 AUTO = Dotted("enum.auto")
 _BASES = frozenset({"enum.Enum", "enum.Flag", "enum.IntEnum", "enum.IntFlag", "enum.StrEnum"})
-_NUMBERS = frozenset({"enum.IntEnum", "enum.IntFlag"})
+_FLAGS = frozenset({"enum.Flag", "enum.IntFlag"})
 VALUES = frozenset({"_value_", "value"})
 
 
 def is_enum(interp: Interpreter, cls: Value) -> bool:
     """Check whether a class is an enumeration."""
-    return bool(_base(interp, cls))
-
-
-def _base(interp: Interpreter, cls: Value) -> str:
-    """Return the name of the library's class that makes an enumeration of a class; empty if none does."""
-    bases = (base.name for base in interp.context.mro(cls) if isinstance(base, Dotted))
-    return next((name for name in bases if name in _BASES), "")
+    return any(isinstance(base, Dotted) and base.name in _BASES for base in interp.context.mro(cls))
 
 
 def _body(interp: Interpreter, state: State, cls: ClassValue) -> Mapping[str, Value]:
@@ -87,20 +93,14 @@ def _of_values(
     named = {name: value for name, value in values.items() if not name.startswith("_")}
     if plain is None or not named or own != [cls] or cls.methods:
         return None
-    found = _constants(state, named, flags=plain is _Flag)
+    found: dict[object, object] = {}
+    for value in named.values():
+        found[value] = _constant(state, value, found, flags=plain is _Flag)
     pairs = [(name, found[value]) for name, value in named.items()]
     try:
         return None if None in found.values() else cast("_Make", plain)(cls.name, pairs)
     except (TypeError, ValueError):  # the program raises it, too
         return None
-
-
-def _constants(state: State, named: Mapping[str, Value], *, flags: bool) -> dict[object, object]:
-    """Return the constant that each member of an enumeration stands for; None where it is not known."""
-    found: dict[object, object] = {}
-    for value in named.values():
-        found[value] = _constant(state, value, found, flags=flags)
-    return found
 
 
 def _constant(state: State, value: Value, found: Mapping[object, object], *, flags: bool) -> object:
@@ -121,6 +121,23 @@ def _constant(state: State, value: Value, found: Mapping[object, object], *, fla
 
 def _is_auto(value: Value) -> bool:
     return isinstance(value, Partial) and value.function == AUTO
+
+
+def _settled(interp: Interpreter, state: State, cls: ClassValue) -> dict[str, Value]:
+    """Return what the body of an enumeration binds names to, with the values that Python gives to `auto()`."""
+    values = _body(interp, state, cls)
+    bases = {base.name for base in interp.context.mro(cls) if isinstance(base, Dotted | Builtin)}
+    own = "_generate_next_value_" in cls.methods or "str" in bases
+    if own or not any(_is_auto(value) for value in values.values()):
+        return dict(values)
+    flags, texts = bool(bases & _FLAGS), "enum.StrEnum" in bases
+    found: dict[object, object] = {}
+    settled: dict[str, Value] = {}
+    for name, value in values.items():
+        known = None if name.startswith("_") else _constant(state, value, found, flags=flags)
+        found[value] = known
+        settled[name] = Const(name.lower() if texts else known) if _is_auto(value) and known is not None else value
+    return settled
 
 
 def attribute(interp: Interpreter, state: State, value: Const, name: str) -> Value | None:
@@ -157,16 +174,13 @@ def member(interp: Interpreter, state: State, cls: ClassValue, name: str, value:
         return Const(made.__members__[name]) if name in made.__members__ else value
     if isinstance(value, Sym):
         return value
-    if _is_auto(value) and (base := _base(interp, cls)) in _NUMBERS:
-        named = {other: one for other, one in _body(interp, state, cls).items() if not other.startswith("_")}
-        number = _constants(state, named, flags=base == "enum.IntFlag")[value]
-        value = value if number is None else Const(number)
-    if isinstance(value, Const) and not _has_methods(interp, cls):
-        return replace(value, of=cls)
+    settled = _settled(interp, state, cls).get(name, value) if _is_auto(value) else value
+    if isinstance(settled, Const) and not _has_methods(interp, cls):
+        return replace(settled, of=cls)
     key = (cls.slice, cls.name, value)  # names with the same value are one member
     known = state.trait(traits.MEMBER, key)
     if known is None:
-        held = state.symbols.sym((origins.MEMBER, cls.slice, cls.name, name)) if _is_auto(value) else value
+        held = state.symbols.sym((origins.MEMBER, cls.slice, cls.name, name)) if _is_auto(settled) else settled
         known = state.new(Instance(cls, {**dict.fromkeys(sorted(VALUES), held), "name": Const(name)}))
         state.set_trait(traits.MEMBER, key, known)
     return known
@@ -224,7 +238,7 @@ def construct(interp: Interpreter, state: State, cls: ClassValue, arguments: Arg
         return Const(made(value.value))
     name = None if value is None else _name(interp, state, cls, value)
     if value is not None and name is not None:
-        return member(interp, state, cls, name, value)
+        return members(interp, state, cls).get(name) or member(interp, state, cls, name, value)
     return state.symbols.sym((origins.MEMBER, cls.slice, cls.name, value))
 
 
@@ -242,5 +256,6 @@ def _is_of(made: type[enum.Enum], value: Const) -> bool:
 
 def _name(interp: Interpreter, state: State, cls: ClassValue, value: Value) -> str | None:
     """Return the first name that the body of an enumeration binds to a constant; None if it binds none."""
-    body = _body(interp, state, cls) if isinstance(value, Const) else {}
-    return next((name for name, other in body.items() if other == value), None)
+    if not isinstance(value, Const):
+        return None
+    return next((name for name, other in _settled(interp, state, cls).items() if other == value), None)

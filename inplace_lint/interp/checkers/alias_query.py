@@ -59,9 +59,10 @@ class WrittenTensor(Struct, frozen=True):
     `call` is the expression that wrote, in the function whose code contains it. `owner` is the shortest
     variable or attribute through which the program spelled the tensor (of `x.data[0]` it is `x`), empty without
     one; `item`: what is written is an item of a list or dict. `names` are the local variables that refer to the memory.
-    `others`: attributes, containers, callers or unknown code may refer to it. `foreign`: it was made before the
-    function was called, or its origin is not known. `bases` are the local variables that refer to a larger tensor
-    which shares the write; `base`: something else refers to one; `taken`: this function took it as a part of one.
+    `others`: attributes, containers, callers or unknown code may refer to it; `kept`: other attributes, or containers,
+    have this very tensor. `foreign`: it was made before the function was called, or its origin is not known. `bases`
+    are the local variables that refer to a larger tensor which shares the write; `base`: something else refers to one;
+    `taken`: this function took it as a part of one.
     `floating`: its elements are floating numbers. `cast`: the op chooses its types by itself. `widened`: an operand has
     a wider floating dtype, which a new tensor would have. `param`: it is a parameter, or part of
     one. `apart`: it is a view that has a local variable of its own. `bound`: the owner is an attribute that an object
@@ -77,6 +78,7 @@ class WrittenTensor(Struct, frozen=True):
     item: bool
     names: frozenset[str]
     others: bool
+    kept: bool
     foreign: bool
     bases: frozenset[str]
     base: bool
@@ -149,6 +151,7 @@ def _describe(call: Call, part: str, ref: Ref, tensor: Tensor) -> WrittenTensor:
         owner=owner,
         item=isinstance(expr, ir.Subscript) and not owner,
         names=frozenset(names),
+        kept=any(ref in refs and _is_kept(path, owner) for path, refs in rest.items()),
         others=bool(rest) or state.has_trait(traits.ESCAPED, ref.id) or _has_attributes(state, ref),
         foreign=tensor.storage <= frame.env.id or _is_unknown(state, tensor),
         bases=frozenset(over) & names,
@@ -167,6 +170,12 @@ def _describe(call: Call, part: str, ref: Ref, tensor: Tensor) -> WrittenTensor:
         unrecorded=tensor.rg is not False and (state.modes.grad is not True or call.binding.op.history == "keep_old"),
         fed=_is_fed(state, tensor if whole is None else whole),
     )
+
+
+def _is_kept(path: str, owner: str) -> bool:
+    """Check whether a path leads into a container or an object, and not to what is the owner itself."""
+    name = path.lstrip("0123456789.")  # without the number of a scope
+    return "." in name and not ("." in owner and name.rpartition(".")[2] == owner.rpartition(".")[2])
 
 
 def _is_fed(state: State, tensor: Tensor) -> bool:
