@@ -244,8 +244,9 @@ def _clauses(interp: Interpreter, frame: Frame, partial: Collected, expr: ir.Com
             for after, (key, value) in evaluate_all(interp, frame, before, parts)
         ][: interp.fuel.width]
         for after, pairs, _ in made:
-            kept = len(pairs) > 1 and expr.kind != "generator" and not generators.is_unused(interp, frame, expr.at)
-            held = tuple(value for _, value in pairs[:-1]) if kept else ()
+            several = len(pairs) > 1 and expr.kind != "generator" and after.tensors_in(pairs[-1][1])
+            kept = pairs[:-1] if several and not generators.is_unused(interp, frame, expr.at) else ()
+            held = tuple(value for _, value in kept)
             interp.listeners.collect(after, Place(frame.slice, expr.at), pairs[-1][1], held)
             if expr.kind == "generator":
                 generators.note_yield(after, frame.env.id)
