@@ -98,6 +98,8 @@ def _settings(given: Mapping[str, Value]) -> tuple[tuple[str, Any], ...] | None:
     settings: dict[str, Any] = {name: value.value for name, value in found.items() if isinstance(value, Const)}
     if settings.get("action") == "count":
         return (("action", "append_const"), ("const", None))
+    if settings.get("action", "store") not in _ACTIONS:  # others print, end the program or are its own
+        return None
     if made != NONE:
         settings["type"] = _TYPES.get(made.name, _unknown) if isinstance(made, Builtin) else _unknown
     return tuple(settings.items())
@@ -144,9 +146,9 @@ def _read(state: State, options: tuple[Option, ...], words: Value) -> dict[str, 
         return usual
     try:
         for option in options:
-            if option.settings is None:
+            if option.settings is None and not any(flag.startswith("-") for flag in option.flags):
                 return {}
-            if option.flags:
+            if option.settings is not None and option.flags:  # else a word for it does not fit
                 parser.add_argument(*option.flags, **dict(option.settings))
         return {**usual, **vars(parser.parse_args(texts))}
     except (argparse.ArgumentError, TypeError, ValueError):
@@ -154,7 +156,7 @@ def _read(state: State, options: tuple[Option, ...], words: Value) -> dict[str, 
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser that prints nothing and does not end the process."""
+    """A parser that does not end the process where words do not fit."""
 
     def error(self, message: str) -> NoReturn:
         raise ValueError(message)
@@ -164,6 +166,7 @@ def _describe_first(state: State, parser: SymId, arguments: Arguments, result: S
     _describe(state, parser, arguments, state.symbols.sym((origins.ITEM, result, Const(0))))
 
 
+_ACTIONS = frozenset({"store", "store_const", "store_true", "store_false", "append", "append_const", "extend"})
 _READING = ("action", "nargs", "const", "dest")
 _TYPES: Mapping[str, type] = {"int": int, "float": float, "str": str, "bool": bool}
 _KINDS: Mapping[type, str] = {bool: "number", int: "number", float: "number", str: "str"}
