@@ -41,9 +41,15 @@ _MOST = 256  # items of a container, and characters of a string that grows
 _LARGEST = 2**31
 _DIGITS = 64
 
-_NAMES = "abs bin bool chr complex divmod float format hex int max min oct ord pow repr round sorted str sum"
-_FUNCTIONS: dict[str, Callable[..., object]] = {name: getattr(builtins, name) for name in _NAMES.split()}
-_OPERATORS = "add sub mul truediv floordiv mod neg eq ne lt le gt ge not_ and_ or_ xor getitem contains"
+_NAMES = (
+    "abs", "bin", "bool", "chr", "complex", "divmod", "float", "format", "hex", "int", "max", "min", "oct", "ord",
+    "pow", "repr", "round", "sorted", "str", "sum",
+)  # fmt: skip
+_FUNCTIONS: dict[str, Callable[..., object]] = {name: getattr(builtins, name) for name in _NAMES}
+_OPERATORS = (
+    "add", "sub", "mul", "truediv", "floordiv", "mod", "neg", "eq", "ne", "lt", "le", "gt", "ge", "not_", "and_",
+    "or_", "xor", "getitem", "contains",
+)  # fmt: skip
 CONSTANTS: dict[str, Const] = {  # `math.inf`, `string.digits`
     f"{module.__name__}.{name}": Const(value)
     for module in (math, string)
@@ -65,7 +71,7 @@ def _product(items: float | Sequence[float]) -> float:
 
 _STDLIB: dict[str, Callable[..., object]] = {
     **{f"math.{name}": function for name, function in vars(math).items() if callable(function)},
-    **{f"operator.{name}": getattr(operator, name) for name in _OPERATORS.split()},
+    **{f"operator.{name}": getattr(operator, name) for name in _OPERATORS},
     **{f"os.path.{name}": getattr(posixpath, name) for name in ["join", "basename", "dirname", "splitext", "split"]},
     **dict.fromkeys(
         [
