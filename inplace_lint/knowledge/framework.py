@@ -78,9 +78,7 @@ class Framework(Struct, frozen=True):
     needs: str = ""  # the attribute of its context that says which inputs require grad
     operators: Mapping[str, str] = field(default_factory=dict)  # namespaces of registered ones: the class of these
     registers: str = ""  # the macro with which C++ sources register operators
-    listed: Mapping[str, tuple[str, ...]] = field(
-        default_factory=dict
-    )  # modules, with the layers that programs look up
+    listed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # modules, with the layers looked up in them
     parts: str = ""  # the attribute that maps names to the modules in a module
     chains: frozenset[str] = frozenset()  # containers that call what they hold one after the other
     parameters: Mapping[str, str] = field(default_factory=dict)  # attributes of unknown modules taken for some: reasons
