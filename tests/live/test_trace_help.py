@@ -14,7 +14,7 @@ OF_A_VIEW = """\
     (z.sum() + s.sum()).backward()
     """
 OF_A_RESULT = """\
-    import json
+    import os
 
     import torch
 
@@ -31,7 +31,7 @@ OF_A_RESULT = """\
 
 
     x = torch.rand(3, requires_grad=True)
-    (step(x) + other(x, json.loads(json.dumps("add_")))).sum().backward()
+    (step(x) + other(x, os.environ.get("WRITE", "add_"))).sum().backward()
     """
 
 

@@ -243,11 +243,15 @@ class Names:
             for name in seen.members
             if name not in fixed | known_attributes() | seen.words | ambiguous
             and not any(name.startswith(text) for text in seen.texts if len(text) > 1)
+            and not (name.lower() in seen.words and "StrEnum" in seen.imported)  # auto() gives that
         }
         of_builtins = {name for name in seen.bound if hasattr(builtins, name)} & (seen.called | seen.members)
         kept = fixed | seen.told | (ambiguous & parameters) | of_builtins | (seen.bound & seen.words & seen.members)
         kept |= seen.loaded_attributes if several else set()
-        kept |= seen.bound & seen.words if seen.called & {"globals", "vars"} else set()  # strings are names there
+        if seen.called & {"globals", "vars", "eval"} or "modules" in seen.loaded_attributes:
+            kept |= seen.bound & seen.words  # strings are names there, or how these begin
+            kept |= {name for name in seen.bound if any(name.startswith(text) for text in seen.texts if len(text) > 1)}
+        kept |= parameters & seen.words if "__kwdefaults__" in seen.loaded_attributes else set()
         kept |= seen.bound & (seen.words | seen.loaded_attributes) if seen.hands_locals else set()
         # A class holds what is bound in its body as attributes: one name is one thing everywhere.
         kept |= seen.members - members
