@@ -16,7 +16,7 @@ from msgspec import Struct, field
 from inplace_lint.core.event import Touch
 from inplace_lint.core.span import Place, Slice
 from inplace_lint.domain.state import State, Symbols
-from inplace_lint.domain.values import ClassValue, Closure, Dotted, Sym, Value
+from inplace_lint.domain.values import Builtin, ClassValue, Closure, Dotted, Sym, Value
 from inplace_lint.effects.edited import Edited, Part, Ran
 from inplace_lint.effects.may_write import FileEffects
 from inplace_lint.effects.summary import Definition, Outline
@@ -326,6 +326,10 @@ class Context(Struct):
                 found.append(module)
             self.orders[id(cls)] = (cls, found)
         return found
+
+    def has_all_code(self, cls: Value) -> bool:
+        """Check whether a class and all that it derives from are of the program."""
+        return all(isinstance(base, ClassValue) or base == Builtin("object") for base in self.mro(cls))
 
     def definitions(self, cls: Value) -> list[Definition]:
         """Return the definitions of a class of the program and of those that it derives from."""

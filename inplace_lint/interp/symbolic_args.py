@@ -19,7 +19,6 @@ from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
     NONE,
-    Builtin,
     ClassValue,
     Closure,
     Const,
@@ -190,8 +189,8 @@ def _of_known_class(
     promised = _promised(interp, state, function, param)
     if promised is not None:
         made = _instance(interp, state, function, promised)
-        is_own = all(isinstance(base, ClassValue) or base == Builtin("object") for base in interp.context.mro(promised))
-        return _with_methods(state, promised, argument) if made is None and is_own else made
+        is_own = made is None and interp.context.has_all_code(promised)
+        return _with_methods(state, promised, argument) if is_own else made
     if (cls := _library(interp, state, function, param)) is not None:
         frame = Frame(module_env(state, function.slice.path), function.slice.path, function.slice)
         return taken(state, interp.call(frame, state, cls, Arguments((), (), unknown=True), 0))

@@ -25,7 +25,6 @@ from inplace_lint.domain.heap import DictObject, Instance, ListObject, Names, Te
 from inplace_lint.domain.tape import leaves_of, nodes_of, reachable
 from inplace_lint.domain.values import (
     Bound,
-    Builtin,
     ClassValue,
     Closure,
     Const,
@@ -264,8 +263,7 @@ def _is_fixed(call: Call, expr: ir.Expr | None) -> bool:
         return isinstance(holder, Tuple)
     if isinstance(expr, ir.Attr):
         return dataclass_fields.is_frozen(call.interp, cls)
-    known = all(isinstance(one, ClassValue) or one == Builtin("object") for one in call.interp.context.mro(cls))
-    return known and call.interp.lookup(call.state, cls, "__setitem__") is None
+    return call.interp.context.has_all_code(cls) and call.interp.lookup(call.state, cls, "__setitem__") is None
 
 
 def _has_attributes(state: State, ref: Ref) -> bool:

@@ -6,7 +6,7 @@ Of a training loop the first turns and the last are run: they show what one step
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import Names
@@ -201,12 +201,13 @@ def _run_to_its_end(interp: Interpreter, frame: Frame, state: State, node: ir.Wh
     return [*outcomes, *(Outcome(path) for path in ended)]
 
 
-def _forget_numbers(frame: Frame, paths: Iterable[State], body: tuple[ir.Stmt, ...]) -> None:
+def _forget_numbers(frame: Frame, paths: Sequence[State], body: tuple[ir.Stmt, ...]) -> None:
     """Make the numbers unknown that statements compute of themselves, where not all turns were run."""
+    counters = set(_counters(body)) if paths else set[str]()
     for path in paths:
         scope = path.heap[frame.env.id]
         assert isinstance(scope, Names)
-        for name in sorted(scope.values.keys() & set(_counters(body))):
+        for name in sorted(scope.values.keys() & counters):
             value = scope.values[name]
             if type(value) is Const and type(value.value) in {int, float}:
                 path.bind(frame.env, name, path.symbols.sym((origins.TURN, value, name, path.fresh()), "number"))

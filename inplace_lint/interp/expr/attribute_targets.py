@@ -43,10 +43,9 @@ def set_(
     if isinstance(thing, Tensor) and ref is not None:
         return table.set_tensor_attribute(interp, frame, state, ref, thing, name, value, at)
     if isinstance(thing, Instance) and ref is not None:
-        own = None if plain else _own_setter(interp, frame, state, ref, thing)
+        own = None if plain else _set_by_class(interp, frame, state, ref, thing, (Const(name), value), at)
         if own is not None:
-            given = Arguments((Const(name), value))
-            return [after for after, _ in interp.call(frame, state, Bound(ref, own), given, at)]
+            return own
         return _set_of_instance(interp, frame, state, ref, thing, name, value, at)
     if isinstance(receiver, Sym):
         state.set_trait(traits.UNKNOWN_ATTRIBUTE, (receiver.id, name), value)
@@ -61,14 +60,16 @@ def set_(
     return [state]
 
 
-def _own_setter(interp: Interpreter, frame: Frame, state: State, ref: Ref, thing: Instance) -> Closure | None:
-    """Return the `__setattr__` of the program that sets attributes of an object, unless it runs; None for no such."""
-    classes = [base for base in interp.context.mro(thing.cls) if type(base) is ClassValue]
-    if not any(_SETTER in base.methods for base in classes):
-        return None
-    own = interp.lookup(state, thing.cls, _SETTER)
+def _set_by_class(
+    interp: Interpreter, frame: Frame, state: State, ref: Ref, thing: Instance, given: tuple[Value, Value], at: int
+) -> list[State] | None:
+    """Run the `__setattr__` of the program for an object, unless it is running for it; None where there is none."""
     runs = frame.receiver == ref and frame.closure is not None and frame.closure.function.qualname.endswith(_SETTER)
-    return own if isinstance(own, Closure) and not runs else None
+    classes = [base for base in interp.context.mro(thing.cls) if type(base) is ClassValue]
+    if runs or not any(_SETTER in base.methods for base in classes):  # asked first: to look it up takes long
+        return None
+    own = interp.special_method(frame, state, ref, _SETTER, given, at)
+    return None if own is None else [after for after, _ in own]
 
 
 def _set_of_instance(

@@ -168,7 +168,7 @@ def _python_comparison(interp: Interpreter, state: State, op: str, left: Value, 
     left, right = _without_neutral(state, left), _without_neutral(state, right)
     if op == "==":
         left, right = (state.contents(side) if own_names.is_mapping(side) else side for side in (left, right))
-        left, right = _listed(interp, state, left, right), _listed(interp, state, right, left)
+        left, right = _as_sizes(interp, state, left, right), _as_sizes(interp, state, right, left)
     if type(left) is Sym and type(right) is Const and (above := _is_above(state, op, left, right)) is not None:
         return Const(above)
     if op == "==":
@@ -183,13 +183,12 @@ def _python_comparison(interp: Interpreter, state: State, op: str, left: Value, 
     return known
 
 
-def _listed(interp: Interpreter, state: State, value: Value, other: Value) -> Value:
-    """Return the sizes of a tensor as what they are compared with: a list, in a framework where they are one."""
-    inner = state.object(other)
-    if not isinstance(value, Tuple) or not isinstance(inner, ListObject) or inner.kind != "list":
+def _as_sizes(interp: Interpreter, state: State, value: Value, other: Value) -> Value:
+    """Return a list that is compared with the sizes of a tensor as these, in a framework where they are a list."""
+    inner = state.object(value)
+    if not isinstance(other, Tuple) or not isinstance(inner, ListObject) or inner.kind != "list":
         return value
-    listed = interp.context.default().framework.listed_sizes
-    return state.new(ListObject(value.items, value.exact)) if listed else value
+    return Tuple(inner.items, inner.exact) if interp.context.default().framework.listed_sizes else value
 
 
 def _is_above(state: State, op: str, number: Sym, other: Const) -> bool | None:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, Instance, Tensor
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Bound, Builtin, ClassValue, Dotted, Ref, Sym, Value
+from inplace_lint.domain.values import NONE, Bound, Dotted, Ref, Sym, Value
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.options import swapped
@@ -110,12 +110,7 @@ def is_missing(interp: Interpreter, frame: Frame, value: Ref, instance: Instance
         return False
     if value == frame.receiver and interp.context.coverage.root is not None:
         return False
-    return is_known(interp, instance.cls)
-
-
-def is_known(interp: Interpreter, cls: Value) -> bool:
-    """Check whether a class and all that it derives from are of the program."""
-    return all(isinstance(entry, ClassValue) or entry == Builtin("object") for entry in interp.context.mro(cls))
+    return interp.context.has_all_code(instance.cls)
 
 
 def may_differ(interp: Interpreter, state: State, value: Ref, instance: Instance) -> bool:
@@ -124,7 +119,7 @@ def may_differ(interp: Interpreter, state: State, value: Ref, instance: Instance
 
     It is an argument that is not constructed here, or one of its attributes was set by a name that is not known.
     """
-    return state.has_trait(traits.ARGUMENT, value.id) or (instance.opaque and is_known(interp, instance.cls))
+    return state.has_trait(traits.ARGUMENT, value.id) or (instance.opaque and interp.context.has_all_code(instance.cls))
 
 
 def history(state: State, value: Ref, tensor: Tensor) -> Value:

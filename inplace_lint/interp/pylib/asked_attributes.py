@@ -34,8 +34,6 @@ def of_getattr(request: Request) -> Results:
     default = request.argument(2)
     if default is not None and _certainly_lacks(request, value, str(name.value)):
         return [(request.state, default)]
-    if default is not None and releases.lacks(request.interp.context, request.state, value, str(name.value)):
-        return [(request.state, default)]
     if default is not None and _waits(request, value, name):
         return request.unknown()
     instance = request.state.instance(value)
@@ -103,11 +101,13 @@ def _class_has(request: Request, cls: ClassValue, name: str) -> Results:
 
 
 def _certainly_lacks(request: Request, value: Value, name: str) -> bool:
-    """Check whether a constant, a tuple or a class whose bases are all known has no such attribute."""
+    """Check whether a constant, a tuple, a tensor or a class whose bases are all known has no such attribute."""
     if isinstance(value, ClassValue):
         meta = value.meta is None or request.interp.lookup(request.state, value.meta, name) is None
         return meta and _class_has(request, value, name)[0][1] == Const(False) and not hasattr(type, name)
-    return isinstance(value, Const | Tuple) and not _python_has(value, name)
+    if isinstance(value, Const | Tuple):
+        return not _python_has(value, name)
+    return releases.lacks(request.interp.context, request.state, value, name)
 
 
 def _python_has(value: Const | Tuple, name: str) -> bool:

@@ -278,11 +278,9 @@ def _new(request: Request) -> Results:
     cls = request.argument(0)
     if request.interp.context.making and cls is request.interp.context.making[-1].meta:
         return [(request.state, _made(request, request.interp.context.making[-1]))]
-    plain = isinstance(cls, ClassValue) and all(
-        isinstance(base, ClassValue) or base == Builtin("object") for base in request.interp.context.mro(cls)
-    )
-    is_module = isinstance(cls, ClassValue) and request.interp.context.is_module(cls) is not None
-    if not isinstance(cls, ClassValue) or not (plain or is_module):
+    context = request.interp.context
+    is_module = isinstance(cls, ClassValue) and context.is_module(cls) is not None
+    if not isinstance(cls, ClassValue) or not (is_module or context.has_all_code(cls)):
         return request.unknown()
     return [(request.state, instances.bare(request.interp, request.state, cls, is_module=is_module))]
 

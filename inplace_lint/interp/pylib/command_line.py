@@ -122,7 +122,7 @@ def _describe(state: State, parser: SymId, arguments: Arguments, result: Sym) ->
     usual = {option.name: option.default for option in options if option.default is not None}
     words = next(iter(arguments.values), NONE)
     if words != NONE:
-        for name, value in _read(state, options, words).items():
+        for name, value in _read(state, options, usual, words).items():
             if isinstance(value, bool | int | float | str | None):
                 state.set_trait(traits.UNKNOWN_ATTRIBUTE, (result.id, name), Const(value))
         return
@@ -132,25 +132,25 @@ def _describe(state: State, parser: SymId, arguments: Arguments, result: Sym) ->
         state.set_trait(traits.UNKNOWN_ATTRIBUTE, (result.id, name), option)
 
 
-def _read(state: State, options: tuple[Option, ...], words: Value) -> dict[str, object]:
+def _read(state: State, options: tuple[Option, ...], usual: Mapping[str, Const], words: Value) -> dict[str, object]:
     """Return what Python's own parser makes of words that are known; what is no constant there is not known."""
     given = state.object(words)
     if not isinstance(given, ListObject) or not given.exact:
         return {}
     texts = [word.value for word in given.items if isinstance(word, Const) and isinstance(word.value, str)]
-    usual = {option.name: option.default.value for option in options if option.default is not None}
-    parser = _Parser(add_help=False, argument_default=argparse.SUPPRESS)
     if len(texts) < len(given.items):
         return {}
+    defaults = {name: default.value for name, default in usual.items()}
     if not texts:
-        return usual
+        return defaults
+    parser = _Parser(add_help=False, argument_default=argparse.SUPPRESS)
     try:
         for option in options:
             if option.settings is None and not any(flag.startswith("-") for flag in option.flags):
                 return {}
             if option.settings is not None and option.flags:  # else a word for it does not fit
                 parser.add_argument(*option.flags, **dict(option.settings))
-        return {**usual, **vars(parser.parse_args(texts))}
+        return {**defaults, **vars(parser.parse_args(texts))}
     except (argparse.ArgumentError, TypeError, ValueError):
         return {}
 

@@ -11,7 +11,6 @@ from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
     NONE,
-    Builtin,
     ClassValue,
     Closure,
     Const,
@@ -99,8 +98,7 @@ def annotated(interp: Interpreter, state: State, cls: ClassValue, *, inherited: 
             if isinstance(statement, ir.Declare) and isinstance(statement.target, ir.Name):
                 name = statement.target.id
                 found[name] = state.symbols.sym((origins.ATTRIBUTE, cls.slice, cls.name, f"{name}:"))
-    exact = all(isinstance(base, ClassValue) or base == Builtin("object") for base in order)
-    return state.new(DictObject(found, exact))
+    return state.new(DictObject(found, exact=not inherited or interp.context.has_all_code(cls)))
 
 
 def have_defaults(interp: Interpreter, cls: ClassValue) -> bool:

@@ -10,7 +10,7 @@ from inplace_lint.core.event import Failure, Refused, Spelling, Touch
 from inplace_lint.core.span import Place
 from inplace_lint.domain.heap import Instance, Tensor
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Builtin, ClassValue, Ref, Value
+from inplace_lint.domain.values import Builtin, Ref, Value
 from inplace_lint.interp.frame import Arguments, Frame, text_of
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Raised
@@ -70,10 +70,7 @@ class Call(Struct):
 def is_object(call: Call, value: Value) -> bool:
     """Check whether a value is a module, or an object of a class that derives from classes of the program only."""
     thing, context = call.state.instance(value), call.interp.context
-    return thing is not None and (
-        context.is_module(thing.cls) is not None
-        or all(isinstance(base, ClassValue) or base == Builtin("object") for base in context.mro(thing.cls))
-    )
+    return thing is not None and (context.is_module(thing.cls) is not None or context.has_all_code(thing.cls))
 
 
 def replace_call(call: Call, binding: Binding, name: str, flag: Place | None) -> Call:
