@@ -21,6 +21,7 @@ from generators.torch_facts.probe import LIKE, Observation, Result, is_result
 
 Row = dict[str, Any]
 MANY = 3
+_ELEMENTWISE = (*LIKE, "broadcast(")
 _KEEPING = ("like(", "broadcast(", "ranked(", "axes(")  # what is written keeps its shape, or it is unknown
 VERSION = torch.__version__.partition("+")[0]
 
@@ -289,8 +290,10 @@ def _turns(results: Sequence[Result], shape: str) -> Row:
     found = {one.contiguous for one in results if one.rank > 1 and one.of_dense}
     if False in found:
         return {"contiguous": False}
-    is_settled = shape.startswith(LIKE) and {one.settled for one in results} - {None} == {True}
-    return {"contiguous": True} if is_settled else {}
+    settled = {one.settled for one in results} - {None}
+    if shape.startswith(_ELEMENTWISE):
+        return {"contiguous": True} if settled == {True} and shape.startswith(LIKE) else {}
+    return {"follows": True} if False in settled else {}
 
 
 def _moves(results: Sequence[Result]) -> Row:

@@ -30,6 +30,7 @@ from generators.torch_facts.probe import Call, Observation
 from generators.torch_facts.samples import turned
 
 ENOUGH = 14
+_TURNS = "batch_first"  # the argument of a module that has the batch before the time
 _FUNCTIONS = "torch.nn.functional."
 _PLAIN = inspect.Parameter.POSITIONAL_OR_KEYWORD
 State = tuple[dict[str, object], dict[str, torch.Tensor]]
@@ -110,11 +111,27 @@ def _entry(name: str, cls: type[torch.nn.Module], undecided: list[str]) -> Row |
         ]
     names.append("train")
     row |= build.effects(row["op"], forward, seen, names, undecided)
+    if _TURNS in names and _is_turned(cls, forward):
+        row["returns"] = [fact for returned in row["returns"] for fact in (_turned(returned), returned)]
     if issubclass(cls, torch.nn.RNNBase):
-        row["returns"] = [_packed(row["returns"][0]), *row["returns"]]
+        row["returns"] = [_packed(row["returns"][-1]), *row["returns"]]
     row["source"] = "probe"
     row["probed"] = [VERSION]
     return row
+
+
+def _is_turned(cls: type[torch.nn.Module], forward: Form) -> bool:
+    """Return whether the first result of a module is not contiguous if the batch comes first (seen by running)."""
+    given = [torch.ones(3, 2, 4) for one in forward.parameters if not one.default]
+    result = cls(4, 2, **{_TURNS: True})(*given)
+    return not (result if isinstance(result, torch.Tensor) else result[0]).is_contiguous()
+
+
+def _turned(returned: Row) -> Row:
+    """Return what a module returns if the batch is the first axis: its first result is not contiguous."""
+    first, *others = returned["items"]
+    guard = " and ".join([_TURNS, *(f"({returned[key]})" for key in ("if",) if key in returned)])
+    return {**returned, "items": [{**first, "turned": True}, *others], "if": guard}
 
 
 def _packed(returned: Row) -> Row:

@@ -32,7 +32,7 @@ class Result:
 
     `of` names the argument of a view or of an identity; `dtype` and `model` are the classes of the result and of the
     first tensor through which a gradient flows; `shapes` are the rules that predict its size. `settled`: a new tensor
-    of the sizes of an argument is contiguous in whatever order that lies in memory.
+    is contiguous in whatever order the first argument lies in memory.
     """
 
     kind: str
@@ -329,8 +329,7 @@ def _describe_tensor(
     for name, tensor in slots:
         if _storage(tensor) == _storage(result):
             return Result("view", name, _view_kind(call, name, tensor, result), moves=_moves(tensor, result), **about)
-    is_like = any(shape.startswith(LIKE) for shape in about["shapes"])
-    return Result("fresh", **about, settled=_settled(call) if is_like and dense and result.dim() > 1 else None)
+    return Result("fresh", **about, settled=_settled(call) if dense and result.dim() > 1 else None)
 
 
 def _settled(call: Call) -> bool | None:
@@ -339,25 +338,35 @@ def _settled(call: Call) -> bool | None:
 
     It is asked with four axes as well, where `channels_last` is an order that some operations keep.
     """
-    position = next((at for at, value in enumerate(call.args) if isinstance(value, torch.Tensor)), None)
-    if position is None or call.args[position].dim() > _AXES:
+    position = next((at for at, value in enumerate(call.args) if _tensors(value)), None)
+    given = [] if position is None else [tensor.detach() for tensor in _tensors(call.args[position])]
+    if position is None or len({tensor.dim() for tensor in given}) > 1 or given[0].dim() > _AXES:
         return None
-    given = grown = call.args[position].detach()
-    while grown.dim() < _AXES:
-        grown = torch.stack([grown, grown])
+    grown = given
+    while grown[0].dim() < _AXES:
+        grown = [torch.stack([tensor, tensor]) for tensor in grown]
     found = _orders(call, position, grown)
     return False if False in {*found, *_orders(call, position, given)} else True if found else None
 
 
-def _orders(call: Call, position: int, given: torch.Tensor) -> set[bool]:
+def _tensors(value: object) -> list[torch.Tensor]:
+    """Return the tensors of an argument: it, or what a sequence has, unless that has anything else."""
+    values = value if isinstance(value, list | tuple) else [value]
+    return [] if not all(isinstance(one, torch.Tensor) for one in values) else list(values)
+
+
+def _orders(call: Call, position: int, given: list[torch.Tensor]) -> set[bool]:
     """Return whether the result is contiguous, for each order of an argument; nothing where the call is refused."""
     found: set[bool] = set()
-    for order in permutations(range(given.dim())):
-        turned = given.permute(order).contiguous().permute(sorted(range(given.dim()), key=order.__getitem__))
-        if turned.is_contiguous():
+    own = _tensors(call.args[position])
+    for order in permutations(range(given[0].dim())):
+        back = sorted(range(given[0].dim()), key=order.__getitem__)
+        turned = [tensor.permute(order).contiguous().permute(back) for tensor in given]
+        if any(tensor.is_contiguous() for tensor in turned):
             continue
-        turned.requires_grad_(call.args[position].requires_grad)
-        changed = [*call.args[:position], turned, *call.args[position + 1 :]]
+        turned = [tensor.requires_grad_(one.requires_grad) for tensor, one in zip(turned, own, strict=True)]
+        value = turned[0] if isinstance(call.args[position], torch.Tensor) else turned
+        changed = [*call.args[:position], value, *call.args[position + 1 :]]
         try:
             args, kwargs, _ = Call(call.function, changed, call.kwargs, call.names).make()
             results = tensors_of(call.function(*args, **kwargs))

@@ -79,6 +79,7 @@ class Tensor(Struct, frozen=True):
     `sure`: false for an unknown value that was only used as if it were a tensor.
 
     `dtype` is its class of dtypes, `exact` the name of the dtype where it is certain.
+    `device`: the group of tensors that are certainly on the same device; 0 for that of its storage.
     `sizes`: its shape; None where even the number of axes is unknown. `strides`: None for those of a contiguous tensor,
     or where they are unknown.
     """
@@ -91,6 +92,7 @@ class Tensor(Struct, frozen=True):
     view: View | None = None
     dtype: str = "unknown"
     exact: str = ""
+    device: int = 0
     sizes: tuple[Size, ...] | None = None
     strides: tuple[Term | None, ...] | None = None
     contiguous: Three = None

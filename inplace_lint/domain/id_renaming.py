@@ -27,6 +27,8 @@ _WITHOUT_IDS: frozenset[type] = frozenset(
 )
 
 
+_NUMBERS = frozenset({"storage", "device"})  # fields that are ids without being refs
+
 Id = TypeVar("Id", bound=int)
 
 
@@ -53,7 +55,13 @@ class IdRenaming:
             return {key: self.thing(item) for key, item in thing.items()}
         if kind is Instance:
             return self._instance(thing)
-        if kind is Tensor and thing.base is None and thing.grad is None and not thing.nodes and not thing.part:
+        if (
+            kind is Tensor
+            and thing.base is thing.grad is None
+            and not thing.nodes
+            and not thing.part
+            and thing.device <= 0
+        ):
             return replace(thing, storage=self.number(thing.storage))
         changed = {name: self._field(name, getattr(thing, name)) for name in _fields(thing.__class__)}
         return replace(thing, **changed) if changed else thing
@@ -70,7 +78,7 @@ class IdRenaming:
         return Instance(thing.cls, attrs, thing.opaque, children, thing.made, self.thing(thing.pending))
 
     def _field(self, name: str, part: Any) -> Any:  # noqa: ANN401 - walks every kind of object
-        return self.number(part) if name == "storage" else self.thing(part)
+        return self.number(part) if name in _NUMBERS else self.thing(part)
 
 
 def links_of(thing: Any) -> list[Ref | Sym]:  # noqa: ANN401 - walks every kind of object

@@ -83,6 +83,20 @@ def einsum_keeps(equation: Value | None, number: int, axes: Axes | None, *, cont
     return _fits(dict(zip(own, axes, strict=True)), inputs[1 - number] if len(inputs) > 1 else [], result)
 
 
+def einsum_order(equation: Value | None) -> list[int] | None:
+    """Return the axes of what `einsum` computes of two operands, in the order that these have in memory, if known."""
+    text = equation.value if isinstance(equation, Const) else None
+    if not isinstance(text, str):
+        return None
+    inputs, result = _sides(text)
+    if len(inputs) != MATRIX or not set(chain(*inputs)) - set(result) or _DOTS in result:
+        return None
+    left, right = inputs
+    shared = [one for one in result if one in left and one in right]
+    alone = [[one for one in result if one not in other] for other in (right, left)]
+    return [result.index(one) for one in chain(shared, *alone)]
+
+
 def _fits(axes: dict[str, Axis], other: Sequence[str], result: Sequence[str]) -> Three:
     """Return whether axes by letter fit a product with an operand of other letters."""
     if any(letter not in other and letter not in result for letter in axes):

@@ -210,18 +210,17 @@ def _runs(axes: Axes) -> list[list[Axis]] | None:
     return found
 
 
-def packed(axes: Axes) -> Axes | None:
-    """Return axes in the order that these have in memory, without gaps; None if unknown."""
-    order: list[int] = []
+def order(axes: Axes) -> list[int] | None:
+    """Return the axes in the order that these have in memory, by their numbers; None if unknown."""
+    found: list[int] = []
     for number, (size, stride) in enumerate(axes):
         if size is None or stride is None:
             return None
-        place = next((i for i, one in enumerate(order) if not _divides(stride, axes[one].stride)), len(order))
-        if not all(_divides(axes[one].stride, stride) for one in order[place:]):
+        place = next((i for i, one in enumerate(found) if not _divides(stride, axes[one].stride)), len(found))
+        if not all(_divides(axes[one].stride, stride) for one in found[place:]):
             return None
-        order.insert(place, number)
-    found = dict(zip(order, dense(tuple([axes[number].size for number in order])), strict=True))
-    return tuple([found[number] for number in range(len(axes))])
+        found.insert(place, number)
+    return found
 
 
 def _divides(term: Term | None, other: Term | None) -> bool:

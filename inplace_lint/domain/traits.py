@@ -294,9 +294,8 @@ LEAST_AXES: Trait[RefId, int] = Trait("has at least so many axes, of which no mo
 FROZEN: Trait[RefId, bool] = Trait("a module whose parameters were told to require no grad", Owner.OBJECT)
 UNIT_AXIS: Trait[RefId, bool] = Trait("has an axis of size 1, of how many is not known", Owner.OBJECT)
 GRADIENT_OF: Trait[RefId, Ref] = Trait("gradient of a parameter that may not require grad", Owner.OBJECT)
-REGISTRY: Trait[RefId, tuple[str, str]] = Trait(
-    "belongs to a name of a module, which other files may fill", Owner.OBJECT
-)
+REGISTRY: Trait[RefId, tuple[str, str]] = Trait("belongs to a name that other files may fill", Owner.OBJECT)
+SAME_DEVICE: Trait[int, int] = Trait("group of tensors on the same device as another one", Owner.WHOLE, derived=True)
 CACHED: Trait[RefId, Cached] = Trait("is returned by later calls of a function", Owner.OBJECT)
 PARTS_OF: Trait[RefId, Ref] = Trait("names the modules of a module", Owner.OBJECT)
 ARGUMENT: Trait[RefId, Sym] = Trait("the argument that an object is of which only the class is known", Owner.OBJECT)

@@ -121,6 +121,8 @@ class ReturnFact(Struct, frozen=True):
     of: str = ""
     view: ViewKind = ViewKind.SINGLE
     contiguous: bool | None = None
+    follows: bool = False
+    turned: bool = False
     moves: Moves = Moves.OTHER
     dtype: DType = DType.SAME
     shape: ShapeFact | None = None
@@ -294,6 +296,8 @@ _IF = ("condition", parse)
 _LAYOUT = ("contiguous", flag)
 _SHAPE = ("shape", parse_shape)
 _SIZES: dict[str, tuple[str, Reader]] = {"dtype": ("dtype", word(DType, "dtype class")), "shape": _SHAPE}
+_NEW: dict[str, tuple[str, Reader]] = {key: (key, flag) for key in ("leaf", "contiguous", "follows", "turned")}
+_NEW["rg"] = ("rg", parse)
 _MOVES = ("moves", word(Moves, "way to move memory"))
 _PART = Schema(
     "a part of a state",
@@ -336,12 +340,10 @@ WRITE = Schema(
 SAVE = Schema(
     "a save",
     {
+        **{key: (key, flag) for key in ("copy", "checked", "view")},
         "of": ("of", text),
         "if": _IF,
-        "copy": ("copy", flag),
-        "checked": ("checked", flag),
         "used": ("used", parse_use),
-        "view": ("view", flag),
     },
     ("of",),
 )
@@ -360,9 +362,7 @@ _VIEW = Schema(
     },
 )
 RESULTS: dict[str, Schema] = {
-    "fresh": Schema(
-        "a fresh result", {**_BASE, **_SIZES, "leaf": ("leaf", flag), "rg": ("rg", parse), "contiguous": _LAYOUT}
-    ),
+    "fresh": Schema("a fresh result", {**_BASE, **_SIZES, **_NEW}),
     "view": _VIEW,
     "maybe": _VIEW,
     "self": _ARGUMENT,

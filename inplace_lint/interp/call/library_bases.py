@@ -17,8 +17,9 @@ from inplace_lint.interp.intrinsics import optimizers
 from inplace_lint.interp.outcome import Items
 from inplace_lint.interp.pylib import mappings
 from inplace_lint.interp.pylib.duplicates import duplicate
-from inplace_lint.interp.transfer import dtypes, shapes
+from inplace_lint.interp.transfer import shapes
 from inplace_lint.interp.transfer.binding import Binding, bind, default_values
+from inplace_lint.interp.transfer.tensor_types import dtypes
 from inplace_lint.knowledge.guard import holds
 from inplace_lint.knowledge.op import StatePart
 

@@ -23,7 +23,8 @@ from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import module_methods, opaque_modules
 from inplace_lint.interp.intrinsics.call import IntrinsicCall
 from inplace_lint.interp.outcome import Results
-from inplace_lint.interp.transfer import binding, dtypes, no_gradient, op_call
+from inplace_lint.interp.transfer import binding, no_gradient, op_call
+from inplace_lint.interp.transfer.tensor_types import conversions, devices
 from inplace_lint.ir import nodes as ir
 
 _TRAINS = "trainable"
@@ -212,6 +213,7 @@ def _register(kind: str) -> Callable[[IntrinsicCall], Results]:
             if kind == "buffer":
                 act.state.set_trait(traits.BUFFER, (receiver.id, key), True)
                 no_gradient.mark(act.state, value, exact=False)
+                devices.follow(act.state, value)
         return [(act.state, value if act.form.returns else NONE)]
 
     return act_register
@@ -250,7 +252,7 @@ def _converted(act: IntrinsicCall) -> Results:
     """Convert the parameters and buffers of a module to the dtype that the method's name or an argument says."""
     refs = [ref for _, ref in state_of(act.state, act.positional(0))]
     given = [*act.arguments.positional[1:], *(value for _, value in act.arguments.keywords)]
-    dtypes.convert(act.state, refs, given, dtypes.named(Dotted(act.form.name)))
+    conversions.convert(act.state, refs, act.form.name, given)
     return [(act.state, act.positional(0))]
 
 

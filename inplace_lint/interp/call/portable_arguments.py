@@ -118,7 +118,7 @@ def _frozen_object(state: State, value: Value, depth: int) -> Hashable:
             waiting = None if pending is None else _frozen(state, pending, depth + 1)
             return _Made(cls, opaque, own, inner, waiting, made)
         case Tensor(nodes=(), base=None, grad=None) as tensor if tensor.leaf:
-            return _Leaf(replace(tensor, storage=StorageId(0), made=None))
+            return _Leaf(replace(tensor, storage=StorageId(0), device=0, made=None))
         case _:
             raise _NotPortable
 

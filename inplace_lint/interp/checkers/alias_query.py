@@ -40,7 +40,7 @@ from inplace_lint.domain.values import (
 )
 from inplace_lint.interp.frame import text_of
 from inplace_lint.interp.pylib import dataclass_fields
-from inplace_lint.interp.transfer import dtypes
+from inplace_lint.interp.transfer.tensor_types import dtypes
 from inplace_lint.ir import nodes as ir
 
 if TYPE_CHECKING:

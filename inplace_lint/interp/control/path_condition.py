@@ -38,7 +38,7 @@ from inplace_lint.domain.values import (
 from inplace_lint.interp.control import exclusive
 from inplace_lint.interp.fuel import Fuel
 from inplace_lint.interp.pylib import constant_folding
-from inplace_lint.interp.transfer import dtypes
+from inplace_lint.interp.transfer.tensor_types import dtypes
 
 
 def truth(state: State, value: Value) -> Three:

@@ -44,7 +44,8 @@ from inplace_lint.interp.intrinsics import kernels, opaque_modules
 from inplace_lint.interp.options import swapped
 from inplace_lint.interp.outcome import Raised, Results
 from inplace_lint.interp.pylib import constant_folding, dataclass_fields, releases
-from inplace_lint.interp.transfer import dtypes, materialise, no_gradient
+from inplace_lint.interp.transfer import materialise, no_gradient
+from inplace_lint.interp.transfer.tensor_types import dtypes
 
 _OF_OBJECT = frozenset({"__init__", "__getattr__", "__getattribute__", "__setattr__"})
 _OF_CLASSES = {"__call__": "type.__call__", "__new__": "object.__new__"}

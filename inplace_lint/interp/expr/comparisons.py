@@ -30,7 +30,8 @@ from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Results
 from inplace_lint.interp.pylib import constant_folding, dataclass_fields
-from inplace_lint.interp.transfer import dtypes, materialise
+from inplace_lint.interp.transfer import materialise
+from inplace_lint.interp.transfer.tensor_types import devices, dtypes
 from inplace_lint.ir import nodes as ir
 
 _REFLECTED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
@@ -239,6 +240,9 @@ def _canonical(interp: Interpreter, value: Value) -> Value:
     return Dotted(facts.canonical(value.name) if dtype is None else f"{package}.{dtype.exact or name}")
 
 
+_OF_TENSORS = (dtypes.equals, devices.equals)
+
+
 def _equal(state: State, op: str, left: Value, right: Value) -> Value:
     if right == Const(None):
         return path_condition.is_none(state, left)
@@ -255,7 +259,7 @@ def _equal(state: State, op: str, left: Value, right: Value) -> Value:
             # The path knows the answer; what it would take to get the other one is still asked for.
             asked = state.symbols.sym((origins.COMPARE, "==", left, right)).id
             return Const(answer.value, source=asked) if isinstance(answer, Const) else answer
-        same = {dtypes.equals(state, left, right), dtypes.equals(state, right, left)} - {None}
+        same = {equals(state, *pair) for equals in _OF_TENSORS for pair in ((left, right), (right, left))} - {None}
         if same:
             return Const(same.pop())
         return Const(True) if left == right else state.symbols.sym((origins.COMPARE, "==", left, right))

@@ -16,8 +16,9 @@ from inplace_lint.domain.values import NONE, NOT_TENSORS, Const, Dotted, Ref, Sy
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Arguments, text_of
 from inplace_lint.interp.intrinsics import opaque_modules
-from inplace_lint.interp.transfer import dtypes, layouts, shapes
+from inplace_lint.interp.transfer import layouts, shapes
 from inplace_lint.interp.transfer.index import is_basic_index, is_dense, is_list, takes_all
+from inplace_lint.interp.transfer.tensor_types import conversions, dtypes
 from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.argument import Argument
 from inplace_lint.knowledge.guard import Atom, Guard, atoms, holds
@@ -231,11 +232,6 @@ def _same(call: Binding, one: str, other: str) -> Three:
     return left is not None and right is not None and left.storage == right.storage
 
 
-def _contiguous(call: Binding, name: str) -> Three:
-    tensor = call.tensor(name)
-    return None if tensor is None else tensor.contiguous
-
-
 def _dense(call: Binding, name: str) -> Three:
     tensor = call.tensor(name)
     return True if tensor is None else is_dense(tensor)
@@ -285,33 +281,32 @@ def _basic(call: Binding, name: str) -> Three:
     return None if value is None else is_basic_index(call.state, value)
 
 
-def _whole(call: Binding, name: str) -> Three:
-    value = call.value(name)
-    return value is not None and takes_all(value)
+def _of_value(test: Callable[[Value | None], Three]) -> Callable[[Binding, str], Three]:
+    return lambda call, name: test(call.value(name))
 
 
 _ATOMS: dict[str, Callable[..., Three]] = {
     "rg": _rg,
     "passed": _passed,
     "same": _same,
-    "contiguous": _contiguous,
+    "contiguous": lambda call, name: None if (tensor := call.tensor(name)) is None else tensor.contiguous,
     "views": layouts.views,
-    "keeps": dtypes.keeps,
+    "keeps": conversions.keeps,
     "kept_by_einsum": layouts.kept_by_einsum,
     "kept_by_matmul": layouts.kept_by_matmul,
     "centred": shapes.centred,
     "rows": layouts.rows,
     "matrix": lambda call, name: call.compare(Atom(Predicate.NDIM, (name,)), "==", 2) is True,
-    "sums": lambda call, name: rearrangement.sums(call.value(name)),
-    "permutes": lambda call, name: rearrangement.permutes(call.value(name)),
-    "turns": lambda call, name: rearrangement.turns(call.value(name)),
+    "sums": _of_value(rearrangement.sums),
+    "permutes": _of_value(rearrangement.permutes),
+    "turns": _of_value(rearrangement.turns),
     "dense": _dense,
     "float": _dtype("float"),
     "int": _dtype("int"),
     "bool": _dtype("bool"),
     "tensor": _tensor,
     "basic": _basic,
-    "whole": _whole,
+    "whole": _of_value(lambda value: value is not None and takes_all(value)),
 }
 _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
     "==": operator.eq,

@@ -209,9 +209,7 @@ def keeps_axes(tensor: Tensor) -> bool:
     if tensor.contiguous:
         return True
     steps = tensor.part
-    return (
-        tensor.contiguous is None and steps is not None and all(move != "axes" or op == ADDED for move, op, _ in steps)
-    )
+    return steps is not None and all(move != "axes" or op == ADDED for move, op, _ in steps)
 
 
 def keeps_rows(state: State, part: Part) -> Three:

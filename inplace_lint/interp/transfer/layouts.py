@@ -18,9 +18,9 @@ from inplace_lint.domain.heap import DictObject, ListObject, Tensor, View
 from inplace_lint.domain.shape import Size, Term
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Const, Ref, SliceValue, Sym, Three, Tuple, Value
-from inplace_lint.interp.transfer import dtypes
 from inplace_lint.interp.transfer.index import axes_named, is_dense, keeps_rows
-from inplace_lint.interp.transfer.shapes import CallOperands, axes_of, makes_unit_axis, members
+from inplace_lint.interp.transfer.shapes import CallOperands, makes_unit_axis, members
+from inplace_lint.interp.transfer.tensor_types import dtypes
 from inplace_lint.knowledge.guard import Atom
 from inplace_lint.knowledge.op import ReturnFact
 from inplace_lint.knowledge.shape_fact import ShapeFact
@@ -101,16 +101,6 @@ def laid(binding: Binding, fact: ReturnFact, ref: Ref, source: Tensor, place: in
     return replace(source, sizes=sizes)
 
 
-def of_elementwise(
-    state: State, sizes: tuple[Size, ...] | None, first: tuple[Ref, Tensor] | None
-) -> tuple[Term | None, ...] | None:
-    """Return the strides of a new tensor that keeps the order in memory of the first operand; None if unknown."""
-    if first is None or sizes is None or first[1].contiguous is not False or first[1].sizes != sizes:
-        return None
-    axes = shape.packed(axes_of(state, first[0], sizes, first[1], strided=True))
-    return None if axes is None or shape.is_contiguous(axes) else tuple([axis.stride for axis in axes])
-
-
 def _keeps_gaps(binding: Binding, fact: ReturnFact, source: Tensor) -> bool:
     """Check whether a view of a tensor with gaps has some: parts of it, and rows where these have gaps already."""
     assert fact.shape is not None
@@ -132,6 +122,8 @@ def views(binding: Binding, name: str) -> Three:
         return shape_rules.views(fact, CallOperands(binding, strided=True)) if binding.tensors(name) else None
     if tensor is None or fact is None or tensor.contiguous or tensor.sizes is None:
         return None if tensor is None else tensor.contiguous
+    if tensor.base is None and tensor.strides is None:
+        return tensor.contiguous  # IMPRECISE: a new tensor that is not contiguous is taken for one that is copied
     return shape_rules.views(fact, CallOperands(binding, strided=True))
 
 

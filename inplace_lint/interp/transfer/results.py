@@ -9,16 +9,15 @@ from msgspec.structs import replace
 from inplace_lint.core.assumption import Assumption, supposition, takes_for_tensor
 from inplace_lint.domain import origins, traits, unknown_history
 from inplace_lint.domain.heap import FIXED, Part, Tensor, View, alike
-from inplace_lint.domain.shape import Size
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Const, Dotted, NodeId, Ref, Sym, Three, Tuple, Value
 from inplace_lint.interp.fuel import UNKNOWN_TURNS
-from inplace_lint.interp.transfer import dtypes, layouts, overlap, shapes
-from inplace_lint.interp.transfer.index import keeps_axes
+from inplace_lint.interp.transfer import layouts, memory_order, overlap, shapes
 from inplace_lint.interp.transfer.op_call import Call, is_object
+from inplace_lint.interp.transfer.tensor_types import devices, dtypes, of_call
 from inplace_lint.knowledge.guard import holds
 from inplace_lint.knowledge.op import ReturnFact
-from inplace_lint.knowledge.words import DType, Moves, ShapeRule
+from inplace_lint.knowledge.words import DType, Moves
 
 _TRACKED = {View.SINGLE, View.MULTI, View.EXPANDED, View.CUSTOM, View.HOOKED}
 _KINDS = {
@@ -29,7 +28,6 @@ _KINDS = {
     "str": "str",
 }
 _NUMBERS = frozenset({"int", "rank", "size", "length", "count"})  # which are the same until the tensor is written
-_MAYBE = ReturnFact("maybe")
 
 
 def make(call: Call, rg: Three, node: NodeId | None) -> Value:
@@ -111,19 +109,14 @@ def _fresh(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Valu
     state = call.state
     operands = [tensor for _, tensor in call.grads or _operands(call)]
     model = operands[0] if operands else None
-    dtype, exact = dtypes.of_new(call.binding, call.facts.framework, fact, operands)
+    of_call.note_dtypes(call)
+    dtype, exact = of_call.dtype_of_new(call.binding, call.facts.framework, fact, operands)
     if fact.leaf:
         rg, node = _factory_rg(call, fact), None
     if dtype in dtypes.WHOLE:
         rg, node = False, None
     sizes = shapes.of_fact(call.binding, fact.shape)
-    copied = fact.contiguous is False or (not fact.contiguous and _is_of_unknown(call, fact))
-    strided = copied or (not fact.contiguous and _is_strided(call, fact, model, sizes))
-    strides = (
-        layouts.of_elementwise(state, sizes, next(iter(_operands(call)), None))
-        if strided and fact.contiguous is None
-        else None
-    )
+    strides, contiguous = memory_order.of_new(call, fact, model, sizes)
     tensor = Tensor(
         storage=state.new_storage(),
         rg=rg,
@@ -131,10 +124,11 @@ def _fresh(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Valu
         nodes=() if node is None or rg is False else (node,),
         dtype=dtype,
         exact=exact,
+        device=of_call.device_of_new(call, fact),
         sizes=sizes,
         strides=strides,
-        contiguous=strides is None and not strided,
-        part=None if strided else (),
+        contiguous=contiguous,
+        part=() if contiguous else None,
         why="" if rg is not None else _why(call),
         framework=call.facts.framework.name,
         made=call.touch("out0"),
@@ -161,43 +155,6 @@ def _made(call: Call, fact: ReturnFact, tensor: Tensor) -> Ref:
 
 def _given_tensors(call: Call) -> list[tuple[Ref, Tensor]]:
     return [pair for name in call.binding.given for pair in call.binding.tensors(name)]
-
-
-def _is_strided(call: Call, fact: ReturnFact, model: Tensor | None, sizes: tuple[Size, ...] | None) -> bool:
-    """
-    Check whether a new result may not be contiguous, since elementwise results keep the order of axes of a view.
-
-    Of several operands the first one decides that has the sizes of the result.
-    """
-    if not _is_elementwise(fact) or model is None or call.facts.framework.dense_results:
-        return False
-    operands = [tensor for _, tensor in _given_tensors(call)]
-    first_decides = _follows(fact) or (sizes is not None and bool(operands) and operands[0].sizes == sizes)
-    return not all(map(keeps_axes, [model] if first_decides or not operands else operands))
-
-
-def _follows(fact: ReturnFact) -> bool:
-    """Return whether a result has the sizes of one argument."""
-    return fact.shape is not None and fact.shape.rule is ShapeRule.LIKE
-
-
-def _is_of_unknown(call: Call, fact: ReturnFact) -> bool:
-    """
-    Check whether a result has the strides of what an unknown call returned: its first operand.
-
-    IMPRECISE: these are taken for ones that are not contiguous, as are results of which a fact says that they may not
-    be, so that nothing is said of what a copy is kept of.
-    """
-    op = call.binding.op
-    reflected = op.name.rpartition(".")[2].startswith("__r")
-    if not (reflected or _is_elementwise(fact)) or not op.args:
-        return False
-    first = call.binding.values.get(op.args[-1 if reflected else 0].name)
-    return type(first) is Sym and bool(unknown_history.nodes_behind(call.state, first))
-
-
-def _is_elementwise(fact: ReturnFact) -> bool:
-    return fact.shape is not None and fact.shape.rule in {ShapeRule.LIKE, ShapeRule.BROADCAST}
 
 
 def _factory_rg(call: Call, fact: ReturnFact) -> Three:
@@ -240,7 +197,7 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None, place: i
     if kind in {View.DETACH, View.DATA, View.UNTRACKED}:
         return state.new(_cut(call, source, kind, doubt))
     stated, (kind, rg) = kind, _view_kind(call, fact, kind, source, rg)
-    dtype = dtypes.of_view(call.binding, fact, source)
+    dtype = of_call.dtype_of_view(call.binding, fact, source)
     tensor = Tensor(
         storage=source.storage,
         rg=rg if source.rg is not False or rg else source.rg,
@@ -251,6 +208,7 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None, place: i
         view=kind,
         dtype=dtype.kind,
         exact=dtype.exact,
+        device=of_call.device_of_view(call, source),
         **layout,
         counted=source.counted,
         sure=source.sure,
@@ -338,6 +296,7 @@ def _cut(call: Call, source: Tensor, kind: View, doubt: frozenset[str]) -> Tenso
         leaf=True,
         view=kind,
         **alike(source),
+        device=devices.own(source),
         counted=source.counted and kind is View.DETACH,
         framework=source.framework,
         doubt=doubt,

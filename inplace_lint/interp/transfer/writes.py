@@ -23,8 +23,9 @@ from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.expr import annotated, operators
 from inplace_lint.interp.frame import Variable
 from inplace_lint.interp.intrinsics import opaque_modules, transforms
-from inplace_lint.interp.transfer import dtypes, lazy_view_history, overlap, recording, results, unchanged
+from inplace_lint.interp.transfer import lazy_view_history, overlap, recording, results, unchanged
 from inplace_lint.interp.transfer.op_call import Call
+from inplace_lint.interp.transfer.tensor_types import dtypes
 from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.guard import holds
 from inplace_lint.knowledge.op import WriteFact
@@ -109,10 +110,8 @@ def _break(call: Call, node: NodeId, fact: WriteFact, tensor: Tensor, rg: Three)
 
 
 def _targets(call: Call, fact: WriteFact) -> list[tuple[WriteFact, Ref, Tensor]]:
-    verdict = holds(fact.condition, call.binding)
-    if verdict is False or (verdict is None and fact.condition is not None):
-        # IMPRECISE: a write that is not certain is left out.
-        return []
+    if fact.condition is not None and holds(fact.condition, call.binding) is not True:
+        return []  # IMPRECISE: a write that is not certain is left out.
     value = call.binding.value(fact.to)
     if value is None or value == NONE:
         return []

@@ -11,21 +11,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from msgspec.structs import replace
-
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import ListObject, Tensor
-from inplace_lint.domain.values import NONE, Const, Dotted, Ref, Sym, Three, Tuple, Value
-from inplace_lint.interp.control import path_condition
-from inplace_lint.ir import nodes as ir
+from inplace_lint.domain.values import Const, Dotted, Ref, Sym, SymId, Three, Tuple, Value
 from inplace_lint.knowledge.words import ValueKind
 
 if TYPE_CHECKING:
     from inplace_lint.domain.state import State
     from inplace_lint.interp.context import Context
-    from inplace_lint.interp.transfer.binding import Binding
-    from inplace_lint.knowledge.framework import Framework
-    from inplace_lint.knowledge.op import ReturnFact
 
 
 class Kind(NamedTuple):
@@ -37,7 +30,6 @@ class Kind(NamedTuple):
 
 UNKNOWN = Kind("unknown")
 WHOLE = frozenset({"int", "bool"})  # dtypes without a gradient
-_LOWER = "lower"  # the dtype that autocast computes in
 _FLOATS = {"float": "float32", "half": "float16", "double": "float64", "float16": "", "float32": "", "float64": ""}
 _DTYPES = {
     **{name: Kind("float", exact or name) for name, exact in _FLOATS.items()},
@@ -76,74 +68,6 @@ def default(state: State, name: str) -> Kind:
     return Kind("float", "" if state.has_trait(traits.OTHER_DEFAULT, None) else name)
 
 
-def of_new(binding: Binding, framework: Framework, fact: ReturnFact, operands: list[Tensor]) -> Kind:
-    """Return the dtype of a new result: a requested one, that of its fact, or what the operands are promoted to."""
-    requested = of_request(binding)
-    if requested is not None:
-        return requested
-    if fact.dtype == "other":
-        asked = binding.tensor("other")
-        return UNKNOWN if asked is None else Kind(asked.dtype, asked.exact)
-    if fact.dtype == "float" and fact.leaf:
-        return default(binding.state, framework.default_dtype)
-    if fact.dtype not in {"same", "fraction", "count"}:
-        own = named(Const(binding.op.name))  # `Tensor.half` is called like its dtype
-        return own if own is not None and own.kind == fact.dtype else Kind(fact.dtype)
-    common = _common(binding, framework, operands)
-    if common.kind not in WHOLE or fact.leaf:
-        return common
-    if fact.dtype == "fraction":
-        return default(binding.state, framework.default_dtype)
-    others = [binding.values[name] for name in binding.given if not binding.tensors(name)]
-    if fact.dtype == "count":
-        return Kind("int")
-    if all(isinstance(value, Const) and not isinstance(value.value, float) for value in others):
-        whole = any(type(value.value) is int for value in others if isinstance(value, Const))
-        return UNKNOWN if whole and common.kind == "bool" else common
-    return Kind("float") if any(isinstance(v, Const) and isinstance(v.value, float) for v in others) else UNKNOWN
-
-
-def _common(binding: Binding, framework: Framework, operands: list[Tensor]) -> Kind:
-    """Return the dtype that the operands are promoted to: floating if any of them is."""
-    kinds = {tensor.dtype for tensor in operands}
-    if len(kinds) == 1 and "float" not in kinds:
-        return Kind(kinds.pop())
-    kind = next((kind for kind in ("complex", "float", "unknown") if kind in kinds), "int" if kinds else "unknown")
-    floats = {tensor.exact for tensor in operands if tensor.dtype in {"float", "unknown"}}
-    if kind == "float" and binding.op.name in framework.autocast:
-        if binding.state.modes.autocast:
-            return Kind(kind, _LOWER)
-        floats = floats - {""} or floats  # outside of autocast these refuse operands of different dtypes
-    return Kind(kind, floats.pop() if kind == "float" and len(floats) == 1 else "")
-
-
-def of_view(binding: Binding, fact: ReturnFact, source: Tensor) -> Kind:
-    """Return the dtype of a view; a cast to whole numbers that gives the tensor itself shows that this holds such."""
-    own = Kind(source.dtype, source.exact) if fact.dtype == "same" else Kind(fact.dtype)
-    found = of_request(binding) or own
-    if fact.kind == "maybe" and found.kind in WHOLE:
-        binding.state.set_trait(traits.WHOLE_NUMBERS, source.storage, True)
-    return found
-
-
-def of_request(binding: Binding) -> Kind | None:
-    """
-    Return the dtype that a `dtype` argument requests, or one in the place of a shape; None if there is none.
-
-    One that a text chose is unknown: `DTYPES[header["dtype"]]` is that of the path, which the data may never take.
-    """
-    given = [binding.values[name] for name in ("dtype", "args") if name in binding.given]
-    flat = [item for value in given for item in (value.items if isinstance(value, Tuple) else (value,))]
-    sizes = binding.values.get("shape")
-    asked = [size for size in sizes.items if isinstance(size, Dotted)] if isinstance(sizes, Tuple) else []
-    for value in (*flat, *asked):
-        kind = named(value)
-        if kind is not None:
-            chosen = isinstance(binding.exprs.get("dtype"), ir.Name | ir.Subscript)
-            return UNKNOWN if chosen and path_condition.takes_text(binding.state) else kind
-    return UNKNOWN if any(_may_be_dtype(binding.state, value) for value in flat) else None
-
-
 def named(value: Value) -> Kind | None:
     """Return the dtype that a value is, or spells; None for anything else."""
     spelled = value.name if isinstance(value, Dotted) else value.value if isinstance(value, Const) else ""
@@ -153,10 +77,15 @@ def named(value: Value) -> Kind | None:
 def of_tensor(state: State, value: Value) -> Kind | None:
     """Return the class of dtypes where a value is the `dtype` of a tensor of which it is known."""
     match state.symbols.key(value) if isinstance(value, Sym) else None:
-        case (origins.DTYPE, Ref() as of):
+        case (origins.DTYPE, Ref() | Sym() as of):
             return _known(state, of)
+        case (origins.ATTRIBUTE, int(number), str(name)) if name == _ATTRIBUTE:
+            return _known(state, Sym(SymId(number)))
         case _:
             return None
+
+
+_ATTRIBUTE = "dtype"  # of tensors
 
 
 def limits(state: State, value: Value) -> dict[str, Value] | None:
@@ -238,70 +167,5 @@ def _is_whole(state: State, value: object) -> bool:
             return True
         case (origins.BINARY, "+" | "-" | "*" | "//" | "%", left, right):
             return _is_whole(state, left) and _is_whole(state, right)
-        case _:
-            return False
-
-
-def _may_be_dtype(state: State, value: Value) -> bool:
-    """Check whether an argument may request a dtype: a tensor requests its own, sizes request none."""
-    if isinstance(value, Sym):
-        return value.kind not in {"number", "sequence"}
-    return not isinstance(value, Const | Tuple) and not isinstance(state.object(value), ListObject)
-
-
-def keeps(binding: Binding, name: str) -> Three:
-    """Return whether a conversion asks for what a tensor is already, so that it gives the tensor itself."""
-    tensor = binding.tensor(name)
-    if tensor is None:
-        return None
-    own = Const(binding.op.name)  # `Tensor.half` is called like its dtype
-    given = [binding.values[other] for other in binding.given - {name}]
-    given += [own] if named(own) is not None else []
-    flat = [item for value in given for item in (value.items if isinstance(value, Tuple) else (value,))]
-    answers = {_asks_for(binding, tensor, item) for item in flat if item not in {NONE, Const(False)}}
-    return False if False in answers else None if None in answers else True
-
-
-def _asks_for(binding: Binding, tensor: Tensor, value: Value) -> Three:
-    """Return whether a value asks for the dtype that a tensor has; an unknown floating dtype is taken as usual."""
-    kind = _spoken(binding.state, value)
-    if kind is None or "unknown" in {kind.kind, tensor.dtype}:
-        return None
-    if kind.kind != tensor.dtype:
-        return False
-    usual = (
-        default(binding.state, "float32").exact
-        if kind.kind == "float" and binding.state.modes.autocast is False
-        else ""
-    )
-    asked, has = kind.exact or usual, tensor.exact or usual
-    return asked == has if asked and has else None
-
-
-def _spoken(state: State, value: Value) -> Kind | None:
-    """Return the dtype that an argument asks for: one that it names, that of a tensor, or the `dtype` of one."""
-    match state.symbols.key(value) if isinstance(value, Sym) else None:
-        case (origins.DTYPE, Ref() as of):
-            tensor = state.tensor(of)
-        case _:
-            tensor = state.tensor(value)
-    return named(value) if tensor is None else Kind(tensor.dtype, tensor.exact)
-
-
-def convert(state: State, leaves: list[Ref], arguments: list[Value], kind: Kind | None) -> None:
-    """Convert floating tensors to a dtype: the one of a method's name, or one that an argument may be."""
-    for value in arguments:
-        if kind is None and not (isinstance(value, Const) or _is_device(state, value)):
-            kind = named(value) or Kind("float")
-    for ref in leaves if kind is not None and kind.kind == "float" else ():
-        tensor = state.tensor(ref)
-        if tensor is not None and kind is not None and tensor.dtype == "float":
-            state.put(ref, replace(tensor, exact=kind.exact))
-
-
-def _is_device(state: State, value: Value) -> bool:
-    match state.symbols.key(value) if isinstance(value, Sym) else None:
-        case (_, str(name), *_):
-            return name.rpartition(".")[2] == "device"
         case _:
             return False
