@@ -72,6 +72,16 @@ def owner(state: State, value: Sym) -> Sym:
                 return value
 
 
+def is_copy_of_trained(state: State, owner: Sym) -> bool:
+    """Check whether an unknown module is a deep copy of a trained one, where nothing is told to require no grad."""
+    key = state.symbols.key(owner)
+    if not isinstance(key, tuple) or key[0] is not origins.COPY or not state.has_trait(traits.WEIGHT, SymId(key[1])):
+        return False
+    told = [frozen for _, frozen in state.all_traits(traits.TOLD_FROZEN)]
+    told += [thing.rg is False for thing in state.heap.values() if isinstance(thing, Tensor) and not thing.sure]
+    return not any(told)
+
+
 def is_passed_on(state: State, value: Sym) -> bool:
     """Check whether unknown code has received an unknown object, or what that is a part of, and may have changed it."""
     return any(state.has_trait(traits.PASSED_ON, one.id) for one in (value, owner(state, value)))

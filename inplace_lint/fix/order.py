@@ -81,7 +81,7 @@ def _of_turns(case: Case, save: Site | None, update: _Step, run: _Step, forward:
         if names := _read_after(case, update):
             text = (
                 f"`detach()` {names} before the loop, "
-                f"if the backward in line {run.span.line} is not to train what computed this; or {text}"
+                f"if the backward in line {_backward_line(case, run)} is not to train what computed this; or {text}"
             )
         return Fix(Applicability.DISPLAY, text, ())
     inner = (_carried(step) for step in _ways(case, save))
@@ -95,13 +95,13 @@ def _of_turns(case: Case, save: Site | None, update: _Step, run: _Step, forward:
 
 def _of_step(case: Case, update: _Step, run: _Step, forward: _Step | None) -> Fix:
     """Say how to compute with the new weights, and with the old ones where each loss has parameters of its own."""
-    step, below = update.span.end_line, run.span.line
+    step, below = update.span.end_line, _backward_line(case, run)
     if forward is None:
         text = f"run the forward again after line {step}, for the backward in line {below}"
         return Fix(Applicability.DISPLAY, text, ())
     first = forward.span.line
     # What the loss is computed from in further lines has the old values, too.
-    has_more = _words(case, below, run.span.end_line).isdisjoint(_bound(forward.syntax, forward.node))
+    has_more = _words(case, run.span.line, run.span.end_line).isdisjoint(_bound(forward.syntax, forward.node))
     if has_more:
         again = (
             f"run the forward of line {first} and what is computed from it again after line {step}, "
@@ -117,6 +117,13 @@ def _of_step(case: Case, update: _Step, run: _Step, forward: _Step | None) -> Fi
             f"if the backward in line {below} is not to train what computed this; or {again}"
         )
     return Fix(Applicability.DISPLAY, again, ())
+
+
+def _backward_line(case: Case, run: _Step) -> int:
+    """Return the line of the backward, or of the call that leads to it, in a statement: `if late: loss.backward()`."""
+    site = case.event.backward if isinstance(case.event, Stale | Untracked) else None
+    lines = (step.span.line for step in _ways(case, site))
+    return next((line for line in lines if run.span.line <= line <= run.span.end_line), run.span.line)
 
 
 def _read_after(case: Case, update: _Step) -> str:
@@ -160,7 +167,7 @@ def _of_write(case: Case, update: _Step, run: _Step, forward: _Step | None) -> F
     """Name the lines to move: those of the write alone, if what is between it and the backward is about others."""
     first, last, below = update.span.line, update.span.end_line, run.span.end_line
     if forward is not None and forward.span == update.span:  # the forward itself writes
-        text = f"write after the backward in line {run.span.line}, not within the forward in line {first}"
+        text = f"write after the backward in line {_backward_line(case, run)}, not within the forward in line {first}"
         return Fix(Applicability.DISPLAY, text, ())
     if last - first >= _LONGEST - 1 or _words(case, first, last) & _words(case, last + 1, run.span.line - 1):
         if forward is None:

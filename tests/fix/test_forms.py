@@ -605,6 +605,27 @@ def test_a_value_that_needs_the_old_weights_is_detached_where_the_loss_trains_ot
     assert ("detach" in found.help) == detached
 
 
+def test_a_help_names_the_line_of_a_backward_that_runs_under_a_condition(fix):
+    source = (
+        "import torch\nfrom torch import nn\n\na, b = nn.Linear(2, 2), nn.Linear(2, 2)\n"
+        "opt = torch.optim.SGD(b.parameters(), 0.1)\nloss = b(a(torch.ones(2))).sum()\n"
+        "b(torch.ones(2)).sum().backward()\n"
+        "opt.step()\nif loss > 0:\n    print(loss)\n    loss.backward()\n"
+    )
+    (found,) = fix(source).found
+    assert "for the backward in line 11" in found.help
+
+
+def test_what_a_step_overwrites_is_a_parameter_and_not_the_optimizer(fix):
+    source = (
+        "import torch\n\nw = torch.ones(2, requires_grad=True)\nopt, kept = torch.optim.SGD([w], 0.1), []\n"
+        "for _ in range(3):\n    (w * w).sum().backward()\n    opt.step()\n    kept.append(w.detach())\n"
+        "print(torch.stack(kept).mean(0))\n"
+    )
+    (found,) = fix(source).found
+    assert (found.code, found.message.partition(" is ")[0]) == ("IPL304", "a parameter")
+
+
 def test_the_forward_of_a_container_is_where_it_is_called(fix):
     source = (
         "import torch\nfrom torch import nn\n\n"

@@ -23,9 +23,9 @@ from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import module_methods, opaque_modules
 from inplace_lint.interp.intrinsics.call import IntrinsicCall
 from inplace_lint.interp.outcome import Results
+from inplace_lint.interp.pylib import dataclass_fields
 from inplace_lint.interp.transfer import binding, no_gradient, op_call
 from inplace_lint.interp.transfer.tensor_types import conversions, devices
-from inplace_lint.ir import nodes as ir
 
 _TRAINS = "trainable"
 
@@ -326,15 +326,9 @@ def construct_special(interp: Interpreter, state: State, cls: ClassValue, argume
     member = enums.construct(interp, state, cls, arguments)
     if member is not None:
         return [(state, member)]
-    bases = {base.name.rpartition(".")[2] for base in interp.context.mro(cls) if isinstance(base, Dotted)}
-    node = interp.context.definition(cls)
-    if "NamedTuple" not in bases or node is None:
+    fields = dataclass_fields.of_named_tuple(interp, cls)
+    if fields is None:
         return None
-    fields = tuple(
-        statement.target.id
-        for statement in node.body
-        if isinstance(statement, ir.Declare) and isinstance(statement.target, ir.Name)
-    )
     values: list[Value] = []
     for position, field in enumerate(fields):
         value = arguments.named(field)

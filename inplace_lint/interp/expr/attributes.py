@@ -119,8 +119,8 @@ def _of_other(state: State, value: Value, name: str) -> Value:
 
 def _of_tuple(interp: Interpreter, value: Tuple, name: str) -> Value:
     """Return a part of a tuple by its field name, or by the name that the framework has for parts of its results."""
-    if name in value.fields:
-        return value.items[value.fields.index(name)]
+    if value.fields and (name == "_fields" or name in value.fields):
+        return Tuple(tuple(map(Const, value.fields))) if name == "_fields" else value.items[value.fields.index(name)]
     place = interp.context.default().framework.fields.get(name)
     return Builtin(name, value) if place is None or place >= len(value.items) else value.items[place]
 

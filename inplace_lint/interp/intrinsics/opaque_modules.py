@@ -52,8 +52,9 @@ def named_parameters(state: State, owner: Sym) -> list[tuple[Value, Ref]]:
 
 def _listed(state: State, owner: Sym, position: int) -> Ref:
     number = state.symbols.sym((origins.LISTED, owner, position), "tensor")
-    why = assumption(_LISTED, number.id)
-    return state.tensor_of(number, Tensor(state.new_storage(), rg=None, leaf=None, param=True, why=why))
+    trains = True if unknown_history.is_copy_of_trained(state, owner) else None
+    why = "" if trains else assumption(_LISTED, number.id)
+    return state.tensor_of(number, Tensor(state.new_storage(), rg=trains, leaf=trains, param=True, why=why))
 
 
 def same_if(state: State, one: Tensor, other: Tensor) -> frozenset[str] | None:
@@ -251,7 +252,9 @@ def assumed_parameter(state: State, tensor: Tensor, framework: Framework) -> fro
             sure = False
         case (origins.TURN, Sym() as listed, *_) if is_listed(state, listed, "parameters"):
             owner = _owner(state, listed)
-            sure = owner is not None and state.has_trait(traits.WEIGHT, owner)
+            sure = owner is not None and (
+                state.has_trait(traits.WEIGHT, owner) or unknown_history.is_copy_of_trained(state, Sym(owner))
+            )
         case (origins.ITEM, Sym() as pair, Const(1)) if is_named_parameter(state, pair):
             sure = False
         case _:

@@ -88,7 +88,9 @@ def _after_calls(
     instance = state.instance(receiver)
     if instance is None or not isinstance(receiver, Ref) or not function.params:
         return None
-    asked = _asked(interp, state, instance, function)
+    asked = frozenset[str]().union(
+        *(_asked(interp, state, instance, one) for one in _with_called(interp, state, instance, function))
+    )
     later, changed = state.fork(), False
     held = (item for name in sorted(asked) for item in _items(state, instance.attrs[name]))
     for ref, names in ((receiver, asked), *((item, None) for item in held)):
@@ -110,6 +112,19 @@ def _tests(function: ir.Function) -> tuple[ir.Expr, ...]:
 def _items(state: State, value: Value) -> tuple[Value, ...]:
     inner = state.object(value)
     return inner.items if isinstance(inner, ListObject) else (value,)
+
+
+def _with_called(interp: Interpreter, state: State, instance: Instance, function: ir.Function) -> list[ir.Function]:
+    """Return a method and those of its object that it calls, also through one of them: `self.learn(batch)`."""
+    found = [function]
+    for one in found:
+        owner = one.params[0].name
+        for part in walk(one.body):
+            if isinstance(part, ir.Call) and isinstance(part.func, ir.Attr) and _is_owner(part.func.value, owner):
+                called = interp.lookup(state, instance.cls, part.func.name)
+                if isinstance(called, Closure) and called.function.params and called.function not in found:
+                    found.append(called.function)
+    return found
 
 
 def _asked(interp: Interpreter, state: State, instance: Instance, function: ir.Function) -> frozenset[str]:

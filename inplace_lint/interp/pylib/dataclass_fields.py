@@ -85,7 +85,19 @@ def class_attribute(interp: Interpreter, state: State, cls: ClassValue, name: st
         return Tuple(tuple(map(Const, names(interp, cls))))
     if name == "__dataclass_fields__" and cls.is_data:
         return state.new(DictObject({one: _described(state, one) for one in names(interp, cls)}))
+    if name in {"_fields", "__match_args__"} and (fields := of_named_tuple(interp, cls)) is not None:
+        return Tuple(tuple(map(Const, fields)))
     return state.symbols.sym((origins.ATTRIBUTE, cls.slice, cls.name, name))
+
+
+def of_named_tuple(interp: Interpreter, cls: ClassValue) -> tuple[str, ...] | None:
+    """Return the names of the fields of a class that derives from `NamedTuple`; None for any other class."""
+    bases = {base.name.rpartition(".")[2] for base in interp.context.mro(cls) if isinstance(base, Dotted)}
+    node = interp.context.definition(cls)
+    if "NamedTuple" not in bases or node is None:
+        return None
+    declared = (statement.target for statement in node.body if isinstance(statement, ir.Declare))
+    return tuple(target.id for target in declared if isinstance(target, ir.Name))
 
 
 def annotated(interp: Interpreter, state: State, cls: ClassValue, *, inherited: bool) -> Ref:

@@ -261,7 +261,8 @@ def _copy(_interp: Interpreter, _frame: Frame, state: State, arguments: Argument
 def _deep_copy(_interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
     value = arguments.positional[0] if arguments.positional else NONE
     ref = state.ref(value)
-    if isinstance(value, Sym) and ref is None:
+    tensor = None if ref is None else state.tensor(ref)
+    if isinstance(value, Sym) and (ref is None or (tensor is not None and not tensor.sure)):
         return [(state, state.symbols.sym((origins.COPY, value.id, state.fresh()), value.kind))]
     return [(state, duplicate(state, value if ref is None else ref, {}))]
 

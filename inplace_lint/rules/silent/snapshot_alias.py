@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inplace_lint.core.event import Event, Keeping, Snapshot, Spelling
 from inplace_lint.core.finding import Role
-from inplace_lint.rules.draft import NEW_TENSOR, Draft, Mark, Repair, flag_cure, flag_label, named, ran
+from inplace_lint.rules.draft import NEW_TENSOR, Draft, Mark, Repair, flag_cure, flag_label, is_step, named, ran
 from inplace_lint.rules.rule import Harm, Rule, Variant
 
 _KEPT_IN_A_LOOP = (
@@ -63,7 +63,7 @@ def _written(event: Snapshot) -> str:
         or (event.how is Keeping.BESIDE and write.spelled is Spelling.CALL)
     ):
         return f"`{write.symbol}.{write.op.rpartition('.')[2]}()`"
-    return named(write.symbol)
+    return "a parameter" if is_step(write) else named(write.symbol)
 
 
 def judge(event: Event) -> Draft | None:
