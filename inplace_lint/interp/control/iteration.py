@@ -171,10 +171,10 @@ def are_first(value: Value, found: Items) -> bool:
 
 def _that_matter(state: State, items: tuple[Value, ...], most: int) -> tuple[Value, ...]:
     """
-    Return so many of the items, in order: the first ones, if among them are one of each dtype and one that backward needs.
+    Return so many of the items: the first ones, if one of each dtype and one that backward needs is among them.
 
-    Else the first of each dtype, then those that backward needs. An item that holds tensors is as they are. The first
-    ones are the same each time, so that what one loop makes of them is beside them in the next one: `zip(params, old)`.
+    Else the first of each dtype, then those that backward needs, in order. An item that holds tensors is as they are.
+    The first ones are the same each time: what one loop made of them is beside them in a later `zip(params, old)`.
     """
     if len(items) <= most:
         return items
