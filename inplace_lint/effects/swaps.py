@@ -22,6 +22,7 @@ SETTERS = frozenset({"setattr", "object", "patch"})  # the last words of the cal
 _SET = re.compile(r"^[ \t]*(\w+)(?:\.\w+)+[ \t]*=(?!=)|\b(?:setattr|object|patch)\(\s*[\"']?(\w+)", re.MULTILINE)
 _IMPORT = re.compile(r"^[ \t]*(?:from|import)[ \t][^\n]*", re.MULTILINE)
 _WORD = re.compile(r"\w+")
+_LISTED = re.compile(r"(?:(?<![\w\])])[\[({]|,)\s*[\"'](\w+)[\"'](?=\s*[,\])}:])")
 
 
 def may_set(source: str, roots: Iterable[str]) -> bool:
@@ -51,6 +52,11 @@ def by_call(node: ast.Call) -> Iterator[str]:
             yield f"{spelled(owner)}."
         case _:
             pass
+
+
+def listed(source: str) -> list[str]:
+    """Return the words that stand in a list, tuple, set or dict of texts: `for name in ["empty", "zeros"]`."""
+    return _LISTED.findall(source)
 
 
 def meant(

@@ -17,6 +17,7 @@ from inplace_lint.core.event import Touch
 from inplace_lint.core.span import Place, Slice
 from inplace_lint.domain.state import State, Symbols
 from inplace_lint.domain.values import Builtin, ClassValue, Closure, Dotted, Sym, Value
+from inplace_lint.effects import swaps
 from inplace_lint.effects.edited import Edited, Part, Ran
 from inplace_lint.effects.may_write import FileEffects
 from inplace_lint.effects.summary import Definition, Outline
@@ -137,6 +138,8 @@ class Context(Struct):
         self.project.add(self.main)
         self.coverage.path = self.main.path
         self.swapped = self.project.swaps(self.main)
+        for name in [name for name in self.swapped if name.endswith(".")]:
+            self._spell_out(name)
         for framework in (facts.framework for facts in self.facts.values()):
             if not framework.global_hooks.isdisjoint(self.swapped):
                 self.swapped[f"{framework.module}.__call__"] = []
@@ -150,6 +153,16 @@ class Context(Struct):
                 path = self.project.resolve(self.main.path, module, 0)
                 if path is not None:
                     self.declared[path, name] = op
+
+    def _spell_out(self, whole: str) -> None:
+        """Replace "any attribute", by which an item sets some, by those of the framework that it lists as texts."""
+        for path, item in self.swapped.pop(whole):
+            module = self.project.module(path)
+            lines = [] if module is None else module.source.split("\n")[item.slice.first - 1 : item.slice.last]
+            named = [f"{whole}{word}" for word in swaps.listed("\n".join(lines))]
+            known = [name for name in named if any(facts.forms(name) for facts in self.facts.values())]
+            for name in known or [whole]:
+                self.swapped.setdefault(name, []).append((path, item))
 
     def file_effects(self) -> FileEffects:
         """Return what the definitions of the file may write; it is computed once."""

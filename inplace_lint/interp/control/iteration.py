@@ -171,9 +171,10 @@ def are_first(value: Value, found: Items) -> bool:
 
 def _that_matter(state: State, items: tuple[Value, ...], most: int) -> tuple[Value, ...]:
     """
-    Return so many of the items, in order: the first of each dtype, then those that backward needs.
+    Return so many of the items: the first ones, if one of each dtype and one that backward needs is among them.
 
-    An item that holds tensors is as they are.
+    Else the first of each dtype, then those that backward needs, in order. An item that holds tensors is as they are.
+    The first ones are the same each time: what one loop made of them is beside them in a later `zip(params, old)`.
     """
     if len(items) <= most:
         return items
@@ -185,6 +186,9 @@ def _that_matter(state: State, items: tuple[Value, ...], most: int) -> tuple[Val
         another = not dtypes.issuperset(tensor.dtype for tensor in tensors)
         dtypes.update(tensor.dtype for tensor in tensors)
         ranks.append((not another, not any(tensor.storage in saved for tensor in tensors), position))
+    later, first = ranks[most:], ranks[:most]
+    if all(rank[0] for rank in later) and (all(rank[1] for rank in later) or not all(rank[1] for rank in first)):
+        return items[:most]
     kept = sorted(position for *_, position in sorted(ranks)[:most])
     return tuple(items[position] for position in kept)
 

@@ -95,6 +95,8 @@ def is_unknown(interp: Interpreter, state: State, value: Value) -> bool:
         match state.symbols.key(inner):
             case (origins.ATTRIBUTE, int(owner), _):
                 inner = Sym(SymId(owner))
+            case (origins.ATTRIBUTE, Dotted(), str()):
+                return True  # a function of a framework that the program may have replaced
             case (origins.ATTRIBUTE | origins.ITEM | origins.RESULT, owner, *_):
                 inner = owner
             case (origins.CALL, str(name), *_):

@@ -15,16 +15,29 @@ from inplace_lint.domain.values import ClassValue, Sym, SymId
 from inplace_lint.interp.expr import environment
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.ir import nodes as ir
+from inplace_lint.ir import promises
 from inplace_lint.ir.walk import walk
 
 
 def is_field(interp: Interpreter, state: State, number: SymId) -> bool:
-    """Check whether a value is an attribute of what an annotation says to be of a class that is no module."""
+    """
+    Check whether a value is an attribute of what an annotation says to be of a class that is no module.
+
+    So is what such an object lists, if it is of a class with methods that return arrays: `-> list[np.ndarray]`.
+    """
     match state.symbols.keys[number]:
         case (origins.ATTRIBUTE, int(owner), str()):
             return any(interp.context.is_module(cls) is None for cls in _classes(interp, state, Sym(SymId(owner))))
+        case (origins.LISTED, Sym() as whole, int()):
+            classes = [cls for cls in _classes(interp, state, whole) if interp.context.is_module(cls) is None]
+            return any(_returns_array(interp, method) for cls in classes for method in cls.methods.values())
         case _:
             return False
+
+
+def _returns_array(interp: Interpreter, method: Slice) -> bool:
+    nodes = (node for node in interp.context.code(method).body if isinstance(node, ir.FunctionDef))
+    return any(promises.kind_of(node.returns) == "array" for node in nodes)
 
 
 def _classes(interp: Interpreter, state: State, value: Sym) -> list[ClassValue]:

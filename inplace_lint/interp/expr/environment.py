@@ -28,7 +28,10 @@ from inplace_lint.ir.nodes import ImportFrom, ImportName
 from inplace_lint.workspace.import_resolver import STUB
 from inplace_lint.workspace.trainers import asks
 
-_BUILTINS: dict[str, Value] = {name: Builtin(name) for name in dir(builtins) if not name.startswith("__")}
+_BUILTINS: dict[str, Value] = {
+    **{name: Builtin(name) for name in dir(builtins) if not name.startswith("__")},
+    "Ellipsis": Const(...),
+}
 _BUILTINS["__import__"] = Dotted("builtins.__import__")
 
 

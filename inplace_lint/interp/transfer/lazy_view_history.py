@@ -90,5 +90,6 @@ def _report_poisoned(call: Call, tensor: Tensor, check: Failure) -> None:
     write = next(w for w in state.storages[tensor.storage].writes if w.counted and w.version > tensor.since)
     origin = tensor.made.site if tensor.made is not None else None
     touch = replace(write.touch, producer=tensor.made.op if tensor.made is not None else "")
-    assumptions = state.assumptions | write.assumptions | (write.doubt ^ tensor.doubt)
+    # A copy is none of several views: the refusal rests on what makes it a view, also where it was written itself.
+    assumptions = state.assumptions | write.assumptions | write.doubt | tensor.doubt
     state.report(Refused(call.facts.framework.name, check, touch, origin, assumptions))

@@ -24,6 +24,7 @@ from inplace_lint.domain.heap import BESIDE, DictObject, Names
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Ref, Sym, Tuple, Value
 from inplace_lint.interp.call import module_registry
+from inplace_lint.interp.frame import text_of
 from inplace_lint.interp.intrinsics import opaque_modules, optimizers
 from inplace_lint.ir import next_use
 from inplace_lint.ir import nodes as ir
@@ -210,5 +211,12 @@ def _is_conditional(context: Context, node: Loop, place: Place) -> bool:
         for part in walk((*branch.body, *branch.orelse)):
             for target, source in _pairs(part) if isinstance(part, ir.Assign) else ():
                 if getattr(target, "at", None) == place.at and not _is_about(branch.test, target):
-                    return not is_here or not _names(source) & _bound(node)
+                    return not (_names(source) & _bound(node) if is_here else _is_put_back(body, target, source))
     return False
+
+
+def _is_put_back(body: tuple[ir.Stmt, ...], target: ir.Expr, source: ir.Expr) -> bool:
+    """Check whether an attribute is set to a variable that was read from it: `net = job.net; ...; job.net = net`."""
+    assigned = (part for part in walk(body) if isinstance(part, ir.Assign))
+    pairs = (pair for part in assigned for pair in _pairs(part))
+    return any(text_of(name) == text_of(source) and text_of(taken) == text_of(target) for name, taken in pairs)
