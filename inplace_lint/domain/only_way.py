@@ -52,6 +52,7 @@ def certain(
     certainly something is trained through it.
     """
     sure = _needed(state, state.nodes[number], asked=asked is not None) | _granted(state, loss, starts, number, save)
+    sure |= frozenset(one for one in assumed if asked is not None and _is_of_trained(state, one))
     passes = {above for above, node in state.nodes.items() if node.passes and node.passes in assumed}
     if passes:
         passes &= _below(state, starts).keys()
@@ -255,6 +256,12 @@ def _unfollowed(state: State) -> set[NodeId]:
     return {number for number, node in state.nodes.items() if node.fed is not None or node.passes}
 
 
+def _is_of_trained(state: State, assumed: str) -> bool:
+    """Check whether an assumption is about what a network that an optimizer owns returned, at its only call."""
+    of = (SymId(assumed.of),) if isinstance(assumed, Assumption) else ()
+    return any(_is_called_once(state, weight) for weight in _weights_behind(state, None, of))
+
+
 def _weights_behind(state: State, tensor: Tensor | None, sources: Collection[SymId]) -> frozenset[RefId]:
     """
     Return the trained weights of the opaque modules of whose results a value was computed by operations alone.
@@ -287,8 +294,7 @@ def _is_called_once(state: State, weight: RefId) -> bool:
 
 def _is_detached(state: State, number: SymId) -> bool:
     """Check whether an unknown value comes from a call of a function, of which the program detaches a result."""
-    made_by = _made_by(state, number)
-    if made_by is None:
+    if (made_by := _made_by(state, number)) is None:
         return False
     tensors = [thing for thing in state.heap.values() if isinstance(thing, Tensor)]
     detached = {tensor.storage for tensor in tensors if tensor.view in BESIDE}
@@ -377,13 +383,8 @@ def _below(state: State, starts: Iterable[NodeId], without: Collection[NodeId] =
 
 def _trained(state: State, nodes: Collection[NodeId]) -> frozenset[RefId]:
     """Return the leaves that require grad at some nodes."""
-    found: set[RefId] = set()
-    for number in nodes:
-        for leaf in state.nodes[number].leaves:
-            thing = state.heap.get(leaf)
-            if isinstance(thing, Tensor) and thing.rg:
-                found.add(leaf)
-    return frozenset(found)
+    leaves = {leaf for number in nodes for leaf in state.nodes[number].leaves}
+    return frozenset(leaf for leaf in leaves if isinstance(thing := state.heap.get(leaf), Tensor) and thing.rg)
 
 
 def trains_through(state: State, starts: Collection[NodeId], writes: Iterable[NodeId]) -> bool:

@@ -36,8 +36,8 @@ class Words(Struct):
     annotations, `super` and `isinstance` name is not kept.
     `runs_made`: a variable that is bound here is called. `initialised` are names of the module that are, or hold,
     functions which fill new parameters: if they are imported, not assigned. `sets` are the attributes of the `instance`
-    that are assigned. `swaps` are other attributes that are, as they are spelled. `imports` are the statements that
-    import.
+    that are assigned, of a function the names of the module. `swaps` are other attributes that are, as they are
+    spelled. `imports` are the statements that import.
     """
 
     binds: tuple[str, ...] = ()
@@ -138,19 +138,24 @@ class _Walk:
                 self._attribute(node)  # type: ignore[arg-type]
                 waiting.append(node.value)  # type: ignore[attr-defined]
             elif kind is ast.Constant:
-                if type(node.value) is str and node.value.isidentifier():  # type: ignore[attr-defined]
-                    self.texts.add(node.value)  # type: ignore[attr-defined]
+                self._text(node.value)  # type: ignore[attr-defined]
             else:
                 if kind is ast.Call:
                     self._call(node)  # type: ignore[arg-type]
                 elif kind in _ANNOTATED:
                     self.called.update(_annotation(node, waiting))
+                elif kind is ast.Global and not self.words.instance:
+                    self.words.sets.update(node.names)  # type: ignore[attr-defined]
                 if kind in special:
                     write_evidence.note(node, self.words, self.binds, self.kinds)
                 if kind in _NESTED and node is not self.root and not self.later:
                     self.nested.append(node)
                 else:
                     waiting += _children(node)
+
+    def _text(self, value: object) -> None:
+        if type(value) is str and value.isidentifier():
+            self.texts.add(value)
 
     def _call(self, node: ast.Call) -> None:
         self.called.update(write_evidence.run_at_once(node))

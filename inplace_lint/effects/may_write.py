@@ -54,7 +54,7 @@ class Effects(Struct, frozen=True, dict=True):
     What the text of one definition says that it does.
 
     `writes`: a call may write what others hold. `writes_own`: a function writes at least what it made itself.
-    `makes`: it makes something that writes whenever that is run. `methods_write`: some method of a class writes.
+    `makes`: it makes something that writes whenever that is run. `methods_write` are the methods of a class that write.
     `runs` are the definitions that a call runs, or keeps to be run; `only_called` those that are called and not kept,
     of a class while it is set up; `kept` those that more is done with than to call them. `attributes` are the
     attributes that a call names. `methods` are those of a class that a call of an instance does not run.
@@ -64,7 +64,7 @@ class Effects(Struct, frozen=True, dict=True):
     writes: bool = False
     writes_own: bool = False
     makes: bool = False
-    methods_write: bool = False
+    methods_write: frozenset[str] = frozenset()
     runs: Targets = frozenset()
     only_called: Targets = frozenset()
     kept: Targets = frozenset()
@@ -81,7 +81,7 @@ class Effects(Struct, frozen=True, dict=True):
     def without_own_writes(self) -> Effects:
         """Return the same effects with nothing that the definition writes itself."""
         methods = {name: part._replace(writes=False) for name, part in self.methods.items()}
-        return replace(self, writes=False, writes_own=False, makes=False, methods_write=False, methods=methods)
+        return replace(self, writes=False, writes_own=False, makes=False, methods_write=frozenset(), methods=methods)
 
     @cached_property
     def leads_to(self) -> Targets:
@@ -143,7 +143,7 @@ def _class_effects(item: Definition, targets: Callable[[Iterable[str]], Targets]
     return Effects(
         writes=makes or item.writes_shared or any(method.writes_shared for method in run),
         makes=makes,
-        methods_write=any(method.writes for method in item.methods),
+        methods_write=frozenset(method.name for method in item.methods if method.writes),
         runs=targets(runs),
         only_called=targets(frozenset[str]().union(*(method.reads for method in setting_up)) - runs),
         kept=targets(item.kept.union(*(method.kept for method in (*run, *setting_up)))),
@@ -300,7 +300,7 @@ class FileEffects(Struct, frozen=True, dict=True):
         return (
             own.effects.is_class
             and own.calls is None
-            and (own.effects.methods_write or any(found.calls is not None for found in called))
+            and (bool(own.effects.methods_write) or any(found.calls is not None for found in called))
         )
 
     @cached_property
@@ -309,6 +309,22 @@ class FileEffects(Struct, frozen=True, dict=True):
         known = [(name, self.summary(name)) for name in self.named]
         known.extend((name, one) for (_, name), one in self._outside.items())
         return frozenset(name for name, one in known if one.calls == 0 and not one.effects.is_class)
+
+    def methods_that_run_objects(self, name: str) -> frozenset[str]:
+        """
+        Return the methods of a class, of those that its call does not run, that run one of another class that it uses.
+
+        def loss(self, x, action): return -self(x).log_prob(action).mean()     # of a law that the call returns
+        """
+        own = self.summary(name).effects
+        found: set[str] = set()
+        for method, part in own.methods.items():
+            used = (own.runs | part.runs) - {(self.outline.path, name)}
+            classes = [self.known[target] for target in used if self.known[target].effects.is_class]
+            leading = frozenset[str]().union(*(one.methods | one.effects.methods_write for one in classes))
+            if not part.attributes.isdisjoint(leading - own.methods.keys() - entries()):
+                found.add(method)
+        return frozenset(found)
 
     @cached_property
     def used(self) -> frozenset[str]:

@@ -59,7 +59,7 @@ class Schedule(Struct, frozen=True, dict=True):
 
 def schedule(file: FileEffects) -> Schedule:
     """Order the functions and classes of a file that lead to a write so that each comes before those that it uses."""
-    named, uses = {name: _with_helpers(item, file.helpers) for name, item in file.named.items()}, file.uses
+    named, uses = {name: _with_helpers(file, name) for name in file.named}, file.uses
     set_up = {name for name in named if file.only_sets_up(name)}
     classes = {name for name, item in named.items() if item.kind == "class" and file.summary(name).calls is not None}
     near = classes | {name for name, item in named.items() if _is_near(file, item, classes)}
@@ -70,9 +70,11 @@ def schedule(file: FileEffects) -> Schedule:
     return Schedule(tuple(named[name] for name in order), _runs_script(file, set_up), shared, frozenset(set_up))
 
 
-def _with_helpers(item: Definition, helpers: AbstractSet[str]) -> Definition:
+def _with_helpers(file: FileEffects, name: str) -> Definition:
     """
-    Return a class of which those methods count as writing that call one of some functions, and are run by their names.
+    Return a class of which those methods count as writing that call what writes, and are run by their names.
+
+    That is a function, or a method of another class that the class uses.
 
         def update(optimizer, loss):                  # a helper: it writes
             loss.backward()
@@ -81,8 +83,12 @@ def _with_helpers(item: Definition, helpers: AbstractSet[str]) -> Definition:
         def train(self, batch):
             update(self.optimizer, self.loss(batch))
     """
-    called = {method for method in item.methods if not helpers.isdisjoint(method.calls)}
-    if not called or item.kind != "class":
+    item = file.named[name]
+    if item.kind != "class":
+        return item
+    helpers, run_objects = file.helpers, file.methods_that_run_objects(name)
+    called = {one for one in item.methods if one.name in run_objects or not helpers.isdisjoint(one.calls)}
+    if not called:
         return item
     uses = {method.name: method.attributes for method in item.methods}
     run = reachable(entries() & uses.keys(), uses) | set_up_methods(item)

@@ -34,9 +34,9 @@ class Definition(NamedTuple):
     `makes` if it makes something that writes whenever that is run. `kept` are the names that it does more with than
     call them, `kept_attributes` the attributes; of a class those outside of its methods. `runs_made`: it calls a
     variable that it binds. `sets` are the attributes that a method sets on its instance, of a class those that its body
-    binds, `gets` those that a method reads. `swaps` are the attributes of frameworks that it sets, by their full names;
-    a dot at the end stands for any. `outside` are those that it sets on other objects than its instance, "" for any.
-    `imports` are those inside of a function or method.
+    binds, of a function names of the module, `gets` those that a method reads. `swaps` are the attributes of frameworks
+    that it sets, by their full names; a dot at the end stands for any. `outside` are those that it sets on other
+    objects than its instance, "" for any. `imports` are those inside of a function or method.
     """
 
     kind: str

@@ -46,6 +46,7 @@ class Question(str, Enum):
     DEFINING = "defining"
     SWAPS = "swaps"
     HAVING = "having"
+    REBOUND = "rebound"
 
 
 ALL_RUN = frozenset({Question.FILLED, Question.DEFINING, Question.SWAPS})  # about all files that an import of one runs

@@ -236,6 +236,11 @@ class Module(Struct):
         items = self.outline.items
         return [item.name for item in items if any(one.name == name and not _is_property(one) for one in item.methods)]
 
+    def is_rebound(self, name: str) -> bool:
+        """Return whether a function of the module binds a name of it anew: `global name`."""
+        self.asked.add(self.path, Question.REBOUND, name)
+        return any(name in item.sets for item in self.outline.items if item.kind == "function")
+
     def answer(self, question: Question, detail: str) -> str:
         """Return the digest of the answer to a question about this file; questions that it takes are recorded."""
         match question:
@@ -245,8 +250,6 @@ class Module(Struct):
                 return answers.of_definitions(self.fills(detail), self.source)
             case Question.CALLING:
                 return answers.of_definitions(self.calling(detail), self.source)
-            case Question.HAVING:
-                return digest(repr(self.having(detail)))
             case Question.OWNERS:
                 return digest(repr([sorted(self.users_by_method(item)) for item in self.items(detail)]))
             case Question.NAMES_IN:
@@ -274,6 +277,10 @@ class Module(Struct):
         match question:
             case Question.IMPORTS:
                 return self._imported.get(detail), self._imported_inside.get(detail)
+            case Question.HAVING:
+                return self.having(detail)
+            case Question.REBOUND:
+                return self.is_rebound(detail)
             case Question.NAMES:
                 return sorted(self.names)
             case Question.STARS:

@@ -13,10 +13,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 
-from inplace_lint.domain import origins
+from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import Names
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Closure, Value
+from inplace_lint.domain.values import Closure, Const, Value
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.ir import nodes as ir
@@ -81,16 +81,19 @@ def _only_raises(body: tuple[ir.Stmt, ...]) -> bool:
 
 def forget(interp: Interpreter, frame: Frame, state: State, node: ir.Try) -> None:
     """
-    Make unknown what the handlers of a `try` set to a constant: `FUSED = False`.
+    Make unknown what the handlers of a `try` set to a constant: `FUSED = False`, which it is without the package.
 
     What is imported from a package that is known stays that, although it may be None.
     """
     kept = frozenset[str]()
     if _top(node) in interp.context.roots:
         kept = frozenset(name for part in node.body if not isinstance(part, ir.Assign) for name in _bound(part))
-    for handler in node.handlers:
-        for name in (name for part in handler.body for name in _bound(part) if name not in kept):
-            state.bind(frame.env, name, state.symbols.sym((origins.GLOBAL, frame.module, name)))
+    for part in (part for handler in node.handlers for part in handler.body):
+        for name in (name for name in _bound(part) if name not in kept):
+            unknown = state.symbols.sym((origins.GLOBAL, frame.module, name))
+            if isinstance(part, ir.Assign) and isinstance(part.value, ir.Const):
+                state.set_trait(traits.DEFAULT, unknown.id, Const(part.value.value))
+            state.bind(frame.env, name, unknown)
 
 
 def _bound(statement: ir.Stmt) -> Iterator[str]:

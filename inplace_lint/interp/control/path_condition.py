@@ -103,8 +103,8 @@ def split(fuel: Fuel, state: State, value: Value, wanted: Three = None) -> list[
     default = _side_of_defaults(state, value, _option) if fuel.prefers and usual is None else None
     first: Three = next((side for side in (usual, wanted, default) if side is not None), None)
     if fuel.width <= 1 or not fuel.step():
-        first = fuel.only_side(first)
-        learn(state, value, first)
+        fuel.counters["guessed_sides"] += default is not None
+        learn(state, value, first := fuel.only_side(first))
         return [(state, first)]
     first = usual is not False and default is not False
     other = state.fork()

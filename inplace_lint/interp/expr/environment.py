@@ -16,7 +16,18 @@ from collections.abc import Iterable, Mapping
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, Instance, Names
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Builtin, ClassValue, Const, Dotted, Imported, ModuleValue, Ref, Sym, Value
+from inplace_lint.domain.values import (
+    NONE,
+    Builtin,
+    ClassValue,
+    Const,
+    Dotted,
+    Imported,
+    ModuleValue,
+    Ref,
+    Sym,
+    Value,
+)
 from inplace_lint.effects.summary import Definition
 from inplace_lint.interp.call import decorators
 from inplace_lint.interp.frame import Frame
@@ -267,6 +278,7 @@ def run_item(interp: Interpreter, state: State, path: str, env: Ref, item: Defin
             interp.run_in_place(frame, state, interp.context.code(item.slice).body)
             if fuel.counters["guessed_sides"] > guesses:
                 _forget_flags(state, path, env, item)
+            _forget_unset(interp, state, path, env, item)
         fuel.at_imports -= given - fuel.steps
     state.modes, state.assumptions = modes, assumptions
 
@@ -276,6 +288,21 @@ def _forget_flags(state: State, path: str, env: Ref, item: Definition) -> None:
     for name in item.binds:
         if _bound(state, env, name) in {Const(True), Const(False)}:
             state.bind(env, name, state.symbols.sym((origins.GLOBAL, path, name)))
+
+
+def _forget_unset(interp: Interpreter, state: State, path: str, env: Ref, item: Definition) -> None:
+    """
+    Make unknown what a statement leaves None and a function of the module sets later; at first it is None.
+
+        _logger = None
+        def set_up(name): global _logger; _logger = logging.getLogger(name)
+    """
+    for name in item.binds:
+        if _bound(state, env, name) == NONE and interp.context.module(path).is_rebound(name):
+            unknown = state.symbols.sym((origins.GLOBAL, path, name))
+            state.set_trait(traits.DEFAULT, unknown.id, NONE)
+            state.set_trait(traits.NO_GRADIENT, unknown.id, True)  # nothing speaks for one
+            state.bind(env, name, unknown)
 
 
 def decorated_class(interp: Interpreter, state: State, frame: Frame, item: Definition) -> ClassValue | None:
