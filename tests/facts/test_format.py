@@ -18,7 +18,8 @@ KEYS = {
     "history", "versions", "source", "probed", "device", "calls",
 }  # fmt: skip
 RETURN_KEYS = {
-    "is", "if", "dtype", "shape", "leaf", "rg", "of", "kind", "contiguous", "moves", "item", "items", "length",
+    "is", "if", "dtype", "shape", "leaf", "rg", "of", "kind", "contiguous", "follows", "turned", "moves", "item",
+    "items", "length",
 }  # fmt: skip
 CHECKS = {
     "leaf", "leaf_view", "multi_view", "no_grad_view", "inference", "overlap", "expanded", "operands", "shape", "cast",
