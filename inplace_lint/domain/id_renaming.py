@@ -55,13 +55,8 @@ class IdRenaming:
             return {key: self.thing(item) for key, item in thing.items()}
         if kind is Instance:
             return self._instance(thing)
-        if (
-            kind is Tensor
-            and thing.base is thing.grad is None
-            and not thing.nodes
-            and not thing.part
-            and thing.device <= 0
-        ):
+        is_plain = kind is Tensor and thing.base is thing.grad is None and not (thing.nodes or thing.part)
+        if is_plain and thing.device <= 0:
             return replace(thing, storage=self.number(thing.storage))
         changed = {name: self._field(name, getattr(thing, name)) for name in _fields(thing.__class__)}
         return replace(thing, **changed) if changed else thing

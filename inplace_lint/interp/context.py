@@ -173,7 +173,7 @@ class Context(Struct):
     def writes_in_methods(self, cls: ClassValue) -> bool:
         """Return whether methods of a class that the file leads to write, or call what does, whatever runs them."""
         known = self.file_effects().known.get((cls.slice.path, cls.name))
-        return known is not None and (bool(known.effects.methods_write or known.methods))
+        return known is not None and bool(known.effects.methods_write or known.methods)
 
     @property
     def path(self) -> str:

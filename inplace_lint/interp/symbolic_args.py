@@ -119,7 +119,8 @@ def _input(
     shown = shown if isinstance(value, Sym) or param.annotation is not None else ()
     if type(value) is Tuple and all(isinstance(item, Const) and isinstance(item.value, bool) for item in value.items):
         return Tuple(tuple(_flags(interp, state, number, param.name, value.items)), value.exact)
-    return interp.context.coverage.option(number, Option(param.name, value, kind, optional, promised, base, shown))
+    known = Option(param.name, value, kind, optional, promised, base, shown)
+    return interp.context.coverage.option(number, known, function.slice)
 
 
 def _flags(interp: Interpreter, state: State, number: SymId, name: str, items: Iterable[Value]) -> Iterator[Value]:
@@ -388,7 +389,9 @@ def _defaults_of(interp: Interpreter, state: State, cls: ClassValue) -> Argument
     given = [
         (
             name,
-            interp.context.coverage.option(option(state, cls.slice, cls.name, name), Option(name, value, "")),
+            interp.context.coverage.option(
+                option(state, cls.slice, cls.name, name), Option(name, value, ""), cls.slice
+            ),
         )
         for name, value in [(field, interp.lookup(state, cls, field)) for field in fields]
         if isinstance(value, Const)

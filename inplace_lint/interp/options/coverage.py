@@ -117,17 +117,18 @@ class Coverage(Struct):
     point which runs has taken.
 
     `choice` is what the entry point `root` runs on, of a class in its constructor or in `method`. `options` are the
-    parameters of entry points, by their symbols; `under_choice` are the sides that runs on a choice missed; `worth`
-    says what the sides in a function may lead to. `inherited` are methods of other files that set what
-    those of `root` write. `outer` are sides that entry points further out missed before, `outside` the one of them that
-    the choice leads to. `assuming` are the entry points of which a finding assumes that a value from outside requires
-    grad, `making` the last words of the calls that make parameters, `elsewhere` the sides in other files that make
-    parameters, or an object of a class that `writes`. `uncalled` are the classes of other files that do, which no entry
-    point called. `refusing`: a constructor that completed on no path runs once more, to find what refuses; `refused`
-    are the sides in other files that would not. `beyond` are the classes whose call completes on no path while what is
-    None by default is None. `held` are the sides that use a tensor which may be written, `saving` those of which one
-    was written. `needed` are the places at which paths end since an option is None.
-    `offers`: an object is constructed for an argument, whose parts have options, too. `called` are calls of arguments.
+    parameters of entry points, by their symbols, `owned` those of each function, in order; `under_choice` are the sides
+    that runs on a choice missed; `worth` says what the sides in a function may lead to. `inherited` are methods of
+    other files that set what those of `root` write. `outer` are sides that entry points further out missed before,
+    `outside` the one of them that the choice leads to. `assuming` are the entry points of which a finding assumes that
+    a value from outside requires grad, `making` the last words of the calls that make parameters, `elsewhere` the sides
+    in other files that make parameters, or an object of a class that `writes`. `uncalled` are the classes of other
+    files that do, which no entry point called. `refusing`: a constructor that completed on no path runs once more, to
+    find what refuses; `refused` are the sides in other files that would not. `beyond` are the classes whose call
+    completes on no path while what is None by default is None. `held` are the sides that use a tensor which may be
+    written, `saving` those of which one was written. `needed` are the places at which paths end since an option is
+    None. `offers`: an object is constructed for an argument, whose parts have options, too. `called` are calls of
+    arguments.
     """
 
     path: str = ""
@@ -153,6 +154,7 @@ class Coverage(Struct):
     offers: bool = False
     called: dict[tuple[Slice | None, SymId], Arguments] = field(default_factory=dict)
     options: dict[SymId, Option] = field(default_factory=dict)
+    owned: dict[Slice, list[tuple[int, SymId]]] = field(default_factory=dict)
     root: Slice | None = None
     inherited: frozenset[Slice] = frozenset()
     method: str = ""
@@ -171,9 +173,10 @@ class Coverage(Struct):
         asked = {id(part) for one in functions for part in walk(one.body) if isinstance(part, Conditional)}
         self.taken = {key for key in self.taken if key[0] not in asked}
 
-    def option(self, number: SymId, option: Option) -> Value:
-        """Return the argument for an option of an entry point, which knows the option that it is of."""
-        self.options.setdefault(number, option)
+    def option(self, number: SymId, option: Option, owner: Slice | None = None) -> Value:
+        """Return the argument for an option of an entry point, a parameter of `owner`; it knows what it is of."""
+        if self.options.setdefault(number, option) is option and owner is not None:
+            self.owned.setdefault(owner, []).append((len(self.options), number))
         value = option.value
         return self.chosen(Const(value.value, value.origin, number) if type(value) is Const else value)
 

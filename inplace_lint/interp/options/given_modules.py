@@ -23,7 +23,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from inplace_lint.core.span import Slice
-from inplace_lint.domain import origins
 from inplace_lint.domain.values import ClassValue, Closure, Sym, SymId
 from inplace_lint.effects.may_write import set_up_methods
 from inplace_lint.effects.reachability import reachable
@@ -97,12 +96,9 @@ def _takes(interp: Interpreter, cls: ClassValue, arguments: Arguments) -> bool:
 
 def _options(interp: Interpreter, functions: Collection[Slice]) -> Iterator[tuple[SymId, Option]]:
     """Yield the parameters of some functions, by the symbols of their arguments."""
-    for number, option in interp.context.coverage.options.items():
-        match interp.context.symbols.keys[number]:
-            case (origins.PARAMETER, _, _, owner) if owner in functions:
-                yield number, option
-            case _:
-                pass
+    coverage = interp.context.coverage
+    for _, number in sorted(pair for one in functions for pair in coverage.owned.get(one, ())):
+        yield number, coverage.options[number]
 
 
 def _functions(item: Definition) -> frozenset[Slice]:

@@ -113,7 +113,7 @@ def with_option(interp: Interpreter, state: State, ref: Ref, mapping: DictObject
     if type(key) is not Const or type(key.value) is not str or not is_absent(mapping.items, key):
         return default
     number = state.symbols.sym((origins.PARAMETER, "", key.value, coverage.root)).id
-    value = coverage.option(number, Option(key.value, default, "", optional=default == NONE))
+    value = coverage.option(number, Option(key.value, default, "", optional=default == NONE), coverage.root)
     if value != default:
         state.put(ref, mapping.stored(key, value))
     return value

@@ -70,7 +70,7 @@ def convert(state: State, leaves: list[Ref], name: str, arguments: list[Value]) 
     kind = named(Const(name))
     device = devices.asked(state, name, arguments) if kind is None else None
     for value in arguments:
-        if kind is None and not (isinstance(value, Const) or devices.owner(state, value)):
+        if kind is None and not (isinstance(value, Const) or devices.is_device(state, value)):
             kind = named(value) or Kind("float")
     for ref in leaves:
         tensor = state.tensor(ref)

@@ -54,9 +54,9 @@ def is_on(state: State, tensor: Tensor, value: Value) -> Three:
 def equals(state: State, left: Value, right: Value) -> Three:
     """Return whether a device of a tensor equals another one, or the `type` of both is the same; None if unknown."""
     tensor = owner(state, left)
-    if tensor is not None:
-        return is_on(state, tensor, right)
     match _key(state, left), _key(state, right):
+        case _, (origins.VALUE, *_) if tensor is not None:  # a text, such as "cuda", equals none
+            return is_on(state, tensor, right)
         case (origins.ATTRIBUTE, int(one), str(name)), (origins.ATTRIBUTE, int(other), str(same)) if name == same:
             return equals(state, Sym(SymId(one)), Sym(SymId(other)))
         case _:
@@ -90,6 +90,15 @@ def owner(state: State, value: Value) -> Tensor | None:
 
 def _key(state: State, value: Value) -> object:
     return state.symbols.key(value) if isinstance(value, Sym) else None
+
+
+def is_device(state: State, value: Value) -> bool:
+    """Check whether a value certainly is a device, of a tensor or another one, by how it was made or is called."""
+    match _key(state, value):
+        case (_, str(name), *_) | (_, int(), str(name)):
+            return name.rpartition(".")[2] in _ATTRIBUTES
+        case _:
+            return False
 
 
 def is_flag(value: Value) -> bool:
