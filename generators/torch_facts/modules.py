@@ -130,7 +130,7 @@ def _is_turned(cls: type[torch.nn.Module], forward: Form) -> bool:
 def _turned(returned: Row) -> Row:
     """Return what a module returns if the batch is the first axis: its first result is not contiguous."""
     first, *others = returned["items"]
-    guard = " and ".join([_TURNS, *(f"({returned[key]})" for key in ("if",) if key in returned)])
+    guard = f"{_TURNS} and ({returned['if']})" if "if" in returned else _TURNS
     return {**returned, "items": [{**first, "turned": True}, *others], "if": guard}
 
 

@@ -34,7 +34,8 @@ def of_new(
     if fact.turned and (sizes is None or len(sizes) >= _BATCHED):
         return _in_order(sizes, [1, 0, *range(2, len(sizes or ()))])
     if fact.shape is not None and fact.shape.rule is ShapeRule.EINSUM:
-        return _in_order(sizes, products.einsum_order(call.binding.value(str(fact.shape.args[0]))) or [])
+        order = products.einsum_order(call.binding.value(str(fact.shape.args[0])))
+        return (None, True) if order is None else _in_order(sizes, order)  # IMPRECISE: of an unknown one, as it stands
     if fact.contiguous is False or (not fact.contiguous and _is_of_unknown(call, fact)):
         return None, False
     if fact.contiguous or not _may_follow(call, fact, model, sizes):
