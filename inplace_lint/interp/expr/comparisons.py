@@ -16,7 +16,6 @@ from inplace_lint.domain.values import (
     Dotted,
     Ref,
     Sym,
-    SymId,
     Three,
     Tuple,
     Value,
@@ -156,7 +155,7 @@ def _python_compare(interp: Interpreter, state: State, op: str, left: Value, rig
         return path_condition.negate(state, _python_compare(interp, state, positive, left, right))
     found = _python_comparison(interp, state, op, left, right)
     if type(found) is Sym and op == "==" and Const not in {type(left), type(right)}:
-        _note_places(interp, state, found, (left, right))
+        _note_places(state, found, (left, right))
     sides = path_condition.source(left), path_condition.source(right)
     if type(found) is not Const or found.source is not None or sides == (left, right):
         return found
@@ -164,26 +163,14 @@ def _python_compare(interp: Interpreter, state: State, op: str, left: Value, rig
     return Const(found.value, source=state.symbols.sym(key).id)
 
 
-def _note_places(interp: Interpreter, state: State, asked: Sym, sides: tuple[Value, ...]) -> None:
+def _note_places(state: State, asked: Sym, sides: tuple[Value, ...]) -> None:
     """
     Remember that where a tensor lies is, by default, the other place that it is compared with: a run may have one only.
 
         y = y.to(self.device) if y.device.type != self.device.type else y
     """
-    if any(_is_place(interp, state, side) for side in sides):
+    if any(devices.is_place(state, side) for side in sides):
         state.set_trait(traits.DEFAULT, asked.id, Const(True))
-
-
-def _is_place(interp: Interpreter, state: State, value: Value) -> bool:
-    """Check whether a value says where a tensor lies, or is a part of what says so: `y.device.type`."""
-    match state.symbols.key(value) if isinstance(value, Sym) else None:
-        case (origins.VALUE, str(name), *_):
-            facts = interp.context.facts_of(name)
-            return facts is not None and name in facts.framework.moves.values()
-        case (origins.ATTRIBUTE, int(outer), str()):
-            return _is_place(interp, state, Sym(SymId(outer)))
-        case _:
-            return False
 
 
 def _python_comparison(interp: Interpreter, state: State, op: str, left: Value, right: Value) -> Value:

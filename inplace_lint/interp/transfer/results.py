@@ -124,7 +124,7 @@ def _fresh(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Valu
         nodes=() if node is None or rg is False else (node,),
         dtype=dtype,
         exact=exact,
-        device=of_call.device_of_new(call, fact),
+        device=of_call.device_of_new(call, fact, operands),
         sizes=sizes,
         strides=strides,
         contiguous=contiguous,

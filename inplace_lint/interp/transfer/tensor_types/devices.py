@@ -88,6 +88,17 @@ def owner(state: State, value: Value) -> Tensor | None:
             return None
 
 
+def is_place(state: State, value: Value) -> bool:
+    """Check whether a value says where a tensor lies, or is a part of what says so: `y.device.type`."""
+    match _key(state, value):
+        case (origins.VALUE, str(name), (Ref() | Sym(), *_), *_):
+            return name.rpartition(".")[2] in _ATTRIBUTES
+        case (origins.ATTRIBUTE, int(outer), str()):
+            return is_place(state, Sym(SymId(outer)))
+        case _:
+            return False
+
+
 def _key(state: State, value: Value) -> object:
     return state.symbols.key(value) if isinstance(value, Sym) else None
 

@@ -99,7 +99,7 @@ def _requested(binding: Binding) -> dtypes.Kind | None:
     One that a text chose is unknown: `DTYPES[header["dtype"]]` is that of the path, which the data may never take.
     """
     given = [binding.values[name] for name in ("dtype", "args") if name in binding.given]
-    flat = [item for value in given for item in (value.items if isinstance(value, Tuple) else (value,))]
+    flat = devices.flat(given)
     sizes = binding.values.get("shape")
     asked = [size for size in sizes.items if isinstance(size, Dotted)] if isinstance(sizes, Tuple) else []
     for value in (*flat, *asked):
@@ -121,23 +121,21 @@ def device_of_view(call: Call, source: Tensor) -> int:
     """Return the number of what shares the memory of a tensor, or may be a copy of it on the device it is moved to."""
     binding = call.binding
     if binding.op.name in call.facts.framework.moves:
-        others = [binding.values[name] for name in binding.given - {binding.op.args[0].name}]
+        others = [binding.values[one.name] for one in binding.op.args[1:] if one.name in binding.given]
         number = devices.asked(call.state, binding.op.name, others)
         if number is not None:
             return number
     return devices.own(source)
 
 
-def device_of_new(call: Call, fact: ReturnFact) -> int:
+def device_of_new(call: Call, fact: ReturnFact, operands: list[Tensor]) -> int:
     """
     Return the number of a new result, after the groups of its operands were joined.
 
-    An operand of an elementwise operation may be a single number, which may lie anywhere, unless it is known to have
-    axes.
+    `operands` are those through which a gradient flows, or all. One of an elementwise operation may be a single number,
+    which may lie anywhere, unless it is known to have axes.
     """
     state, binding = call.state, call.binding
-    operands = [tensor for _, tensor in call.grads]
-    operands = operands or [one for name in binding.given for _, one in binding.tensors(name)]
     if (given := binding.values.get(_DEVICE, NONE)) != NONE:
         return devices.of_value(state, given) or 0
     if not operands:
