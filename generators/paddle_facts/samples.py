@@ -103,7 +103,7 @@ OTHERS: dict[str, tuple[Any, ...]] = {
     "cast": ("float64",),
     "astype": ("float64",),
     "pad": ([1, 1],),
-    "repeat_interleave": (2,),
+    "repeat_interleave": (2, 0),
     "rot90": (),
     "moveaxis": (0, 1),
     "swapaxes": (0, 1),
@@ -285,7 +285,7 @@ SHAPED: dict[str, tuple[int, tuple[int, ...], tuple[Any, ...]]] = {
 SAMPLES = (
     *(Sample(name, OTHERS.get(name, ())) for name in dict.fromkeys((*UNARY.split(), *OTHERS))),
     *(
-        Sample(name, (), 2, (2, 3, 3) if name == "bmm" else (3,) if name in {"dot", "cross"} else (3, 3))
+        Sample(name, (), 2, (2, 3, 3) if name == "bmm" else (3,) if name == "dot" else (3, 3))
         for name in BINARY.split()
     ),
     *(Sample(name, rest, tensors, shape) for name, (tensors, shape, rest) in SHAPED.items()),

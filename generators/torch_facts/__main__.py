@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from generators.torch_facts import functions, hand, modules
+from generators.torch_facts import functions, hand, inner, modules
 
 AREAS = (
     ("torch.Tensor", "tensor"),
@@ -38,7 +38,13 @@ def main(folder: Path) -> None:
     found = [*functions.entries(owned, undecided), *modules.entries(owned, undecided)]
     rows = [*written, *map(hand.with_settled_results, found)]
     guards = (hand.with_inplace, hand.with_padded_saves, hand.with_strided_saves, hand.with_used_saves)
-    for guarded in (*guards, hand.with_kept_views, hand.with_reduced_result, modules.with_bases):
+    for guarded in (
+        *guards,
+        hand.with_kept_views,
+        hand.with_reduced_result,
+        modules.with_bases,
+        inner.with_inner_saves,
+    ):
         rows = [guarded(row) for row in rows]
     write(folder, rows)
     for line in sorted(undecided):

@@ -99,7 +99,7 @@ def _is_data(state: State, value: Value, loss: Tensor) -> bool:
 
 def are_numbers(interp: Interpreter, results: Results) -> bool:
     """Check whether all that was returned on some paths and has a history are single numbers, such as losses."""
-    found = [tensor for state, value in results for tensor in _tensors_below(interp, state, value, set(), 0)]
+    found = [tensor for state, value in results for tensor in _tensors_below(interp, state, value, set(), 0, NONE)]
     return bool(found) and all(tensor.rank == 0 for tensor in found)
 
 
@@ -136,16 +136,20 @@ def _leaves(state: State, value: Value, names: frozenset[str]) -> Iterator[RefId
 
 def of_result(interp: Interpreter, state: State, value: Value) -> list[Tensor]:
     """Return the tensors of a result that lead to a loss: beside others, what a library computed of them may not."""
-    found = list(_tensors_below(interp, state, value, set(), 0))
+    keeper = value.items[-1] if isinstance(value, Tuple) and value.items else NONE  # the module that is called
+    found = list(_tensors_below(interp, state, value, set(), 0, keeper))
     led = [tensor for tensor in found if not all(state.nodes[node].free for node in tape.nodes_of(state, tensor))]
     return led or found
 
 
-def _tensors_below(interp: Interpreter, state: State, value: Value, seen: set[int], depth: int) -> Iterator[Tensor]:
+def _tensors_below(
+    interp: Interpreter, state: State, value: Value, seen: set[int], depth: int, keeper: Value
+) -> Iterator[Tensor]:
     """
     Return the tensors in a result, in its tuples, lists, dicts and attributes, except parameters.
 
-    A loss from which the function itself ran backward is returned for a log.
+    A loss from which the function itself ran backward is returned for a log. What an unknown call returned is a result
+    in an object that is returned; in an attribute of the `keeper` and of what that has, it may be a statistic.
     """
     if isinstance(value, Sym) and state.symbols.marked:
         if unknown_history.is_measured(state, value):
@@ -163,8 +167,10 @@ def _tensors_below(interp: Interpreter, state: State, value: Value, seen: set[in
         return
     if isinstance(value, Ref):
         seen.add(value.id)
+    keeps = value == keeper != NONE
     for item in _held(state, value):
-        yield from _tensors_below(interp, state, item, seen, depth + 1)
+        if not (keeps and state.instance(value) is not None and isinstance(item, Sym) and state.ref(item) is None):
+            yield from _tensors_below(interp, state, item, seen, depth + 1, item if keeps else keeper)
 
 
 def _held(state: State, value: Value) -> Sequence[Value]:
@@ -179,7 +185,5 @@ def _held(state: State, value: Value) -> Sequence[Value]:
     if isinstance(inner, DictObject):
         return tuple(inner.items.values())
     if isinstance(inner, Instance):
-        # What an unknown call returned is a result if it is returned; kept in an object, it may be a statistic.
-        kept = inner.attrs.values()
-        return tuple(part for part in kept if not isinstance(part, Sym) or state.ref(part) is not None)
+        return tuple(inner.attrs.values())
     return tuple(getattr(inner, "items", ()))

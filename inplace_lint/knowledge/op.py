@@ -187,8 +187,8 @@ class Op(Struct, frozen=True):
         """The parameters and parts of a module; of one without such, what its constructor was given."""
         if self.init is None:
             return ()
-        parts = tuple([f"self.{part.name}" for part in self.state if part.param or (part.made and not part.copies)])
-        return parts or tuple([f"self.{argument.name}" for argument in self.init])
+        parts = [part.name for part in self.state if part.param or part.made]
+        return tuple([f"self.{name}" for name in parts or [argument.name for argument in self.init]])
 
 
 def is_named(row: object) -> bool:
@@ -219,9 +219,9 @@ def op_of(row: object, name: str | None = None) -> Op:
 
 
 def _is_elsewhere(name: str, known: set[str], row: Mapping[str, object]) -> bool:
-    """Check whether a name is of a module's state, which its own entry knows, or of what an argument has."""
-    owner = name.partition(".")[0]
-    return "state" not in row if owner == "self" else "." in name and owner in known
+    """Check whether a name is of a module's state, which its own entry knows, or of what a part or an argument has."""
+    owner = re.match(r"(self\.)?\w+", name)
+    return (name.startswith("self.") and "state" not in row) or (owner is not None and owner[0] in known)
 
 
 def _state(value: object) -> tuple[StatePart, ...]:

@@ -50,19 +50,20 @@ class Binding(Struct):
 
     def value(self, name: str) -> Value | None:
         """Return an argument, or an attribute of the module (`self.weight`, or just `inplace`)."""
-        if name.startswith("self.") and self.instance is not None:
-            return self._attribute(name[5:])
         found = self.values.get(name)
-        return self._attribute(name) if found is None and self.instance is not None else found
-
-    def _attribute(self, name: str) -> Value | None:
-        head, _, rest = name.partition(".")
-        found = None if self.instance is None else self.instance.attrs.get(head)
         if found is None and self.instance is not None:
-            found = self.instance.attrs.get(ORIGINAL.format(head))
-        if rest and found is not None:
-            inner = self.state.instance(found)
-            return None if inner is None else inner.attrs.get(rest)
+            return next(iter(self._attributes(self.instance, name.removeprefix("self."))), None)
+        return found
+
+    def _attributes(self, instance: Instance, name: str) -> list[Value]:
+        """Return what a module has at a path, in which `each` stands for each part of a container."""
+        head, *rest = name.split(".")
+        found = [instance.attrs[key] for key in (head, ORIGINAL.format(head)) if key in instance.attrs][:1]
+        for part in rest:
+            inner = [one for value in found if (one := self.state.instance(value)) is not None]
+            lists = [self.state.object(one.children) for one in inner if one.children is not None and part == "each"]
+            found = [one.attrs[part] for one in inner if part in one.attrs]
+            found += [item for one in lists if isinstance(one, ListObject) for item in one.items]
         return found
 
     def truth(self, atom: Atom) -> Three:
@@ -141,6 +142,9 @@ class Binding(Struct):
 
     def tensors(self, name: str) -> list[tuple[Ref, Tensor]]:
         """List the tensors of an argument, those in a tuple or list included."""
+        if ".each." in name and self.instance is not None:
+            values = self._attributes(self.instance, name.removeprefix("self."))
+            return [found for value in values for found in self.state.tensors_in(value)]
         value = self.value(name)
         return [] if value is None or type(value) is Const else self.state.tensors_in(value)
 

@@ -292,7 +292,8 @@ def makes_unit_axis(binding: Binding, fact: ShapeFact | None) -> bool:
     if fact.rule is ShapeRule.REDUCE:
         return last == Const(True)
     items = last.items if isinstance(last, Tuple) else (last,)
-    return fact.rule is ShapeRule.INDEX and NONE in items
+    ones = (item == NONE or (isinstance(item, SliceValue) and takes_one(binding.state, item)) for item in items)
+    return fact.rule is ShapeRule.INDEX and any(ones)
 
 
 def symbol(state: State, tensor: Value) -> Sym:
