@@ -20,7 +20,7 @@ from typing import Any, cast
 import numpy as np
 import paddle
 
-from generators.paddle_facts import c_ops, gradients, inplace
+from generators.paddle_facts import c_ops, gradients, inplace, weights
 from generators.paddle_facts.samples import BINARY, LAYERS, OPERATORS, SAMPLES, Sample
 from generators.paddle_facts.trying import Row, arguments_of, bump, found, kept_arguments, names_of, raises, source
 from generators.shapes import common, shapes
@@ -36,7 +36,8 @@ _ALIKE = 3
 
 
 def main(folder: Path) -> None:
-    """Write the table; functions that a person wrote an entry for are left out."""
+    """Write the tables; functions that a person wrote an entry for are left out."""
+    weights.rewrite(folder / "hand.jsonl")
     owned = _owned(folder / "hand.jsonl")
     layers = (partial(_layer, name) for name in LAYERS if f"paddle.nn.{name}" not in owned)
     found = _in_children([*(partial(_rows, sample, owned) for sample in SAMPLES), *layers])

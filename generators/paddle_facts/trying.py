@@ -94,10 +94,67 @@ def kept_arguments(call: Callable[..., Any], sample: Sample, names: list[str]) -
     values = sample.arguments()
     told = [index for index, _ in enumerate(names) if holds_tensors(values[index])]
     return [
-        {"of": names[index], **({} if _keeps_strided(call, sample, index) else {"if": f"dense({names[index]})"})}
+        {
+            "of": names[index],
+            **({} if _keeps_strided(call, sample, index) else {"if": f"dense({names[index]})"}),
+            **_use(call, sample, index, names),
+        }
         for index in told
         if keeps(call, sample, index)
     ]
+
+
+def _use(call: Callable[..., Any], sample: Sample, index: int, names: list[str]) -> Row:
+    """Say for which other operands backward uses a tensor that it keeps; nothing if it always does."""
+    if index >= sample.tensors or sample.dtype != "float32":
+        return {}
+    values = sample.arguments()[: sample.tensors]
+    rest = sample.others()
+
+    def run(*, changed: bool) -> dict[str, paddle.Tensor | None]:
+        given = [one.clone().detach() for one in values]
+        for one in given:
+            one.stop_gradient = False
+        found = gradients(lambda: call(*given, *rest), given, given[index] if changed else None)
+        return {"" if position == index else names[position]: one for position, one in enumerate(found)}
+
+    try:
+        return used(run(changed=False), run(changed=True))
+    except Exception:  # noqa: BLE001 - whatever it is, such as a result of whole numbers, nothing is known of its use
+        return {}
+
+
+def used(before: dict[str, paddle.Tensor | None], after: dict[str, paddle.Tensor | None]) -> Row:
+    """
+    Say for which operands the value of one is used, by the gradients without and with a change of it.
+
+    Under an empty name is its own gradient, or that of what is trained in any case. Where none changes, other values or
+    operands could: nothing is said then.
+    """
+    pairs = {name: (one, after[name]) for name, one in before.items()}
+    differ = [
+        name
+        for name, (one, other) in pairs.items()
+        if one is not None and other is not None and not paddle.allclose(one, other, equal_nan=True).item()
+    ]
+    return {} if "" in differ or not differ else {"used": " or ".join(f"rg({name})" for name in differ)}
+
+
+def gradients(
+    call: Callable[[], Any], operands: list[paddle.Tensor], changed: paddle.Tensor | None
+) -> list[paddle.Tensor | None]:
+    """Return the gradients of operands; `changed` has its value changed before backward, which no version counts."""
+    paddle.seed(0)
+    result = call()
+    outputs = result if isinstance(result, list | tuple) else [result]
+    parts = [one.astype("float32") for one in outputs if isinstance(one, paddle.Tensor) and not one.stop_gradient]
+    if not parts:
+        return [None] * len(operands)
+    total = paddle.add_n([(one * paddle.rand(one.shape)).sum() for one in parts])
+    if changed is not None:
+        changed.set_value(0.1 - changed.flip([*range(changed.ndim)]) * 1.5)  # of other signs, and in another order
+    total.backward()
+    return [one.grad for one in operands]
 
 
 def _keeps_strided(call: Callable[..., Any], sample: Sample, index: int) -> bool:
