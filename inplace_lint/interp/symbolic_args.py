@@ -229,11 +229,12 @@ def _is_empty(state: State, default: Value) -> bool:
 
 
 def _kind(interp: Interpreter, state: State, function: ir.Function, param: ir.Param) -> str:
-    """Return the kind that an annotation promises; what the program calls `Path` itself may be anything."""
+    """Return the kind that an annotation promises; a class of the program, or `tf.Tensor`, may be anything."""
     kind = promises.kind_of(param.annotation)
-    if kind and isinstance(param.annotation, ir.Name):
-        return "" if isinstance(_named(interp, state, function, param), ClassValue) else kind
-    return kind
+    asked = kind == "tensor" or (kind and isinstance(param.annotation, ir.Name))
+    means = _named(interp, state, function, param) if asked else None
+    is_other = kind == "tensor" and isinstance(means, Dotted) and interp.context.facts_of(means.name) is None
+    return "" if is_other or isinstance(means, ClassValue) else kind
 
 
 def completed(interp: Interpreter, state: State, init: Closure, known: Arguments, *, options: bool) -> Arguments:
