@@ -17,18 +17,7 @@ from msgspec.structs import replace
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import (
-    NONE,
-    ClassValue,
-    Closure,
-    Const,
-    Dotted,
-    Ref,
-    Sym,
-    SymId,
-    Tuple,
-    Value,
-)
+from inplace_lint.domain.values import NONE, ClassValue, Closure, Const, Dotted, Ref, Sym, SymId, Tuple, Value
 from inplace_lint.interp.expr import environment
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
@@ -233,8 +222,10 @@ def _kind(interp: Interpreter, state: State, function: ir.Function, param: ir.Pa
     kind = promises.kind_of(param.annotation)
     asked = kind == "tensor" or (kind and isinstance(param.annotation, ir.Name))
     means = _named(interp, state, function, param) if asked else None
-    is_other = kind == "tensor" and isinstance(means, Dotted) and interp.context.facts_of(means.name) is None
-    return "" if is_other or isinstance(means, ClassValue) else kind
+    if kind == "tensor" and isinstance(means, Dotted) and interp.context.facts_of(means.name) is None:
+        state.assume(f"`{param.name}` is a tensor")  # of the framework, which other libraries may hand on
+        return ""
+    return "" if isinstance(means, ClassValue) else kind
 
 
 def completed(interp: Interpreter, state: State, init: Closure, known: Arguments, *, options: bool) -> Arguments:
