@@ -328,6 +328,7 @@ EXCLUSIVE: Trait[SymId, tuple[tuple[bool, SymId, bool], ...]] = Trait("exclusive
 FLOATING_DTYPE: Trait[SymId, str] = Trait("floating dtype", Owner.SYMBOL)
 # The `**kwargs` of a constructor that is an entry point: what a callee reads from it may have been passed.
 FORWARDED: Trait[RefId, bool] = Trait("has options", Owner.OBJECT)
+PLACES: Trait[RefId, tuple[int, ...]] = Trait("places of its items among all that it is made of", Owner.OBJECT)
 HAS_USED_GRADIENT: Trait[SymId, bool] = Trait("has a gradient that is used", Owner.SYMBOL)
 KEEPS_GRADIENT: Trait[SymId, bool] = Trait("was asked to keep its gradient, as a leaf does", Owner.SYMBOL)
 NONE_BY_DEFAULT: Trait[SymId, bool] = Trait("is None by default", Owner.SYMBOL)

@@ -17,18 +17,7 @@ from msgspec.structs import replace
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import (
-    NONE,
-    ClassValue,
-    Closure,
-    Const,
-    Dotted,
-    Ref,
-    Sym,
-    SymId,
-    Tuple,
-    Value,
-)
+from inplace_lint.domain.values import NONE, ClassValue, Closure, Const, Dotted, Ref, Sym, SymId, Tuple, Value
 from inplace_lint.interp.expr import environment
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
@@ -229,11 +218,14 @@ def _is_empty(state: State, default: Value) -> bool:
 
 
 def _kind(interp: Interpreter, state: State, function: ir.Function, param: ir.Param) -> str:
-    """Return the kind that an annotation promises; what the program calls `Path` itself may be anything."""
+    """Return the kind that an annotation promises; a class of the program, or `tf.Tensor`, may be anything."""
     kind = promises.kind_of(param.annotation)
-    if kind and isinstance(param.annotation, ir.Name):
-        return "" if isinstance(_named(interp, state, function, param), ClassValue) else kind
-    return kind
+    asked = kind == "tensor" or (kind and isinstance(param.annotation, ir.Name))
+    means = _named(interp, state, function, param) if asked else None
+    if kind == "tensor" and isinstance(means, Dotted) and interp.context.facts_of(means.name) is None:
+        state.assume(f"`{param.name}` is a tensor")  # of the framework, which other libraries may hand on
+        return ""
+    return "" if isinstance(means, ClassValue) else kind
 
 
 def completed(interp: Interpreter, state: State, init: Closure, known: Arguments, *, options: bool) -> Arguments:

@@ -193,6 +193,7 @@ class Predicate(Word):
     TENSOR = "tensor"
     BASIC = "basic"
     WHOLE = "whole"
+    DTYPE = "dtype"
 
 
 class Device(Word):

@@ -28,6 +28,7 @@ CHECKS = {
 }  # fmt: skip
 ATOMS = {
     "", "rg", "passed", "same", "contiguous", "dense", "ndim", "float", "int", "bool", "tensor", "basic", "whole",
+    "dtype",
     "matrix", "views", "keeps", "sums", "kept_by_einsum", "kept_by_matmul",
     "centred", "rows",
 }  # fmt: skip

@@ -53,7 +53,7 @@ def unknown_call(
     materialise.remember_history(state, result, function, arguments, site, made)
     _note_given(interp, state, function, arguments, result)
     interp.listeners.called(frame, state, function, arguments, result, site)
-    if _has_no_gradient(state, function, arguments):
+    if _has_no_gradient(state, function, arguments, known=known):
         state.set_trait(traits.NO_GRADIENT, result.id, True)
     if isinstance(function, Sym):
         if not stores:
@@ -92,16 +92,23 @@ def _freeze(interp: Interpreter, state: State, function: Sym, arguments: Argumen
             pass
 
 
-def _has_no_gradient(state: State, function: Value, arguments: Arguments) -> bool:
+def _has_no_gradient(state: State, function: Value, arguments: Arguments, *, known: bool) -> bool:
     """Check whether no gradient comes out of a call: none is recorded, or a frozen module is given data."""
     if state.modes.grad is False:
-        return any(_is_tensor(state, value) for value in arguments.positional)
+        return known or any(_is_tensor(state, value) for value in arguments.positional) or _is_held(state, function)
     owner = arguments.values[0] if isinstance(function, Closure) and arguments.values else function
     if not _is_frozen(state, owner) or not arguments.values:
         return False
     # An unknown model that is frozen is there to make features of data, such as the numbers of words.
     given = [value for value in arguments.values if not (isinstance(owner, Sym) and _is_from_outside(state, value))]
     return not any(_may_have_gradient(state, value) for value in given)
+
+
+def _is_held(state: State, function: Value) -> bool:
+    """Check whether what is called is one of several, or was given to a constructor: nothing that makes modules."""
+    key = state.symbols.key(function) if isinstance(function, Sym) else None
+    is_item = isinstance(key, tuple) and key[0] in {origins.ITEM, origins.TURN}
+    return is_item or unknown_history.is_given_to_constructor(key)
 
 
 def _is_from_outside(state: State, value: Value) -> bool:

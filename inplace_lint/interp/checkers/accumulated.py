@@ -91,7 +91,7 @@ def _check(
     used = [part for part in parts if tape.is_used_up(state, part)]
     if (used or any(_used_up(frame, state, added))) and not _is_reset(interp, frame, at, target):
         touch = _touch(interp, frame, at, target, tensor)
-        event = Accumulated(tensor.framework, touch, state.assumptions | tensor.doubt)
+        event = Accumulated(tensor.framework, touch, state.assumptions)
         why = state.nodes[used[0]].assumptions if used else frozenset[str]()
         if not gradients.is_refuted(interp, state, replace(event, assumptions=why)):  # a setting has no history
             state.report(event)

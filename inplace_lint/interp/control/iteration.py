@@ -105,7 +105,7 @@ def turns(
     if found.exact and len(found.items) <= most:
         return found
     if found.items:
-        return Items(_that_matter(state, found.items, EXACT_TURNS), exact=False)
+        return _that_matter(frame, state, found.items)
     loaded = data_loaders.batches(interp, frame, state, value, at)
     if loaded is not None:
         return loaded
@@ -169,15 +169,40 @@ def are_first(value: Value, found: Items) -> bool:
     return type(value) is Tuple and not value.exact and found.items == value.items
 
 
-def _that_matter(state: State, items: tuple[Value, ...], most: int) -> tuple[Value, ...]:
+def placed(state: State, env: Ref, made: Value) -> Value:
+    """Return the list that a comprehension made, and note where its items are among those that it goes through."""
+    places = state.trait(traits.PLACES, env.id)
+    inner = state.object(made)
+    if places is not None and isinstance(made, Ref) and isinstance(inner, ListObject):
+        state.set_trait(traits.PLACES, made.id, places if len(inner.items) == len(places) else ())
+    return made
+
+
+def by_place(state: State, value: Value, found: Items) -> tuple[dict[int, Value], bool]:
+    """Return the items of a list by their places, and whether these are the first ones."""
+    places = state.trait(traits.PLACES, value.id) if isinstance(value, Ref) else None
+    if places is None or len(places) != len(found.items):
+        return dict(enumerate(found.items)), True
+    return dict(zip(places, found.items, strict=True)), places == tuple(range(len(places)))
+
+
+def _that_matter(frame: Frame, state: State, items: tuple[Value, ...]) -> Items:
+    """Return so many of the items as a loop runs with; a comprehension notes where these are among all of them."""
+    places = _places(state, items, EXACT_TURNS)
+    if state.has_trait(traits.COMPREHENSION, frame.env.id):
+        state.set_trait(traits.PLACES, frame.env.id, places)
+    return Items(tuple([items[place] for place in places]), exact=False)
+
+
+def _places(state: State, items: tuple[Value, ...], most: int) -> tuple[int, ...]:
     """
-    Return so many of the items: the first ones, if one of each dtype and one that backward needs is among them.
+    Return the places of so many items: the first, if one of each dtype and one that backward needs is among them.
 
     Else the first of each dtype, then those that backward needs, in order. An item that holds tensors is as they are.
     The first ones are the same each time: what one loop made of them is beside them in a later `zip(params, old)`.
     """
     if len(items) <= most:
-        return items
+        return tuple(range(len(items)))
     saved = tape.saved(state)
     dtypes: set[str] = set()
     ranks: list[tuple[bool, bool, int]] = []
@@ -188,9 +213,8 @@ def _that_matter(state: State, items: tuple[Value, ...], most: int) -> tuple[Val
         ranks.append((not another, not any(tensor.storage in saved for tensor in tensors), position))
     later, first = ranks[most:], ranks[:most]
     if all(rank[0] for rank in later) and (all(rank[1] for rank in later) or not all(rank[1] for rank in first)):
-        return items[:most]
-    kept = sorted(position for *_, position in sorted(ranks)[:most])
-    return tuple(items[position] for position in kept)
+        return tuple(range(most))
+    return tuple(sorted(position for *_, position in sorted(ranks)[:most]))
 
 
 def _says_what_is_trained(interp: Interpreter, frame: Frame, state: State, found: Items) -> bool:

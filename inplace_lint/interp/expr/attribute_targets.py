@@ -76,6 +76,9 @@ def _set_of_instance(
     interp: Interpreter, frame: Frame, state: State, ref: Ref, thing: Instance, name: str, value: Value, at: int
 ) -> list[State]:
     """Set an attribute of an object: by a property of its class, else its own, unless the class is frozen."""
+    if name == "__class__" and isinstance(value, ClassValue):
+        state.put(ref, replace(thing, cls=value))
+        return [state]
     found = interp.lookup(state, thing.cls, name)
     if isinstance(found, Closure) and found.wrapper == "property":
         setter = interp.lookup(state, thing.cls, f"{name}.setter")

@@ -224,7 +224,7 @@ def _comprehension(interp: Interpreter, frame: Frame, state: State, expr: ir.Com
     around = (frame.caller, frame.closure, frame.receiver, frame.passed, frame.stack, False, frame.dropped)
     inner = Frame(env, frame.module, frame.slice, *around, outer=(*frame.outer, frame.env), turns=frame.turns)
     done = _clauses(interp, inner, [(state, (), True)], expr, 0)
-    results = [(after, _collected(after, expr.kind, pairs, exact)) for after, pairs, exact in done]
+    results = [(after, _collected(after, env, expr.kind, pairs, exact)) for after, pairs, exact in done]
     for after, value in results if expr.kind == "generator" else ():
         generators.hand_on(after, env.id, value)
     return results
@@ -297,11 +297,12 @@ def _turn(
     return kept[: interp.fuel.width]
 
 
-def _collected(state: State, kind: str, pairs: tuple[tuple[Value, Value], ...], exact: Three) -> Value:
+def _collected(state: State, env: Ref, kind: str, pairs: tuple[tuple[Value, Value], ...], exact: Three) -> Value:
     exact = all(state.tensor(value) is not None for _, value in pairs) if exact is None else exact
     if kind == "dict":
         return state.new(dict_of(pairs, exact=exact and len(dict(pairs)) == len(pairs)))
-    return _display(state, "set" if kind == "set" else "list", tuple(value for _, value in pairs), exact)
+    made = _display(state, "set" if kind == "set" else "list", tuple(value for _, value in pairs), exact)
+    return iteration.placed(state, env, made)
 
 
 def _lambda(interp: Interpreter, frame: Frame, state: State, expr: ir.Lambda) -> Results:

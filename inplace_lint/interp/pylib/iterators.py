@@ -8,7 +8,7 @@ from inplace_lint.domain import origins
 from inplace_lint.domain.heap import ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Builtin, Const, Dotted, RefId, Sym, Tuple, Value
-from inplace_lint.interp.control import generators, path_condition
+from inplace_lint.interp.control import generators, iteration, path_condition
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.fuel import UNKNOWN_TURNS
 from inplace_lint.interp.interpreter import Interpreter
@@ -76,9 +76,13 @@ def of_zip(request: Request) -> Results:
     lengths = {len(column.items) for column in columns if column.exact}
     if request.interp.fuel.listens and len(lengths) > 1 and request.arguments.named("strict") == Const(True):
         return request.interp.fuel.leave(request.state, Raised(Builtin("ValueError"), request.frame.site(request.at)))
-    rows = tuple(Tuple(row) for row in zip(*(column.items for column in columns), strict=False))
+    placed = [
+        iteration.by_place(request.state, *one) for one in zip(request.arguments.positional, columns, strict=True)
+    ]
+    common = [place for place in (placed[0][0] if placed else ()) if all(place in items for items, _ in placed)]
+    rows = tuple(Tuple(tuple([items[place] for items, _ in placed])) for place in common)
     exact = all(column.exact or len(column.items) > len(rows) for column in columns)
-    return [(request.state, Tuple(rows, exact))]
+    return [(request.state, Tuple(rows, exact and all(first for _, first in placed)))]
 
 
 def of_reversed(request: Request) -> Results:

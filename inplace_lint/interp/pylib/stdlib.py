@@ -7,8 +7,10 @@ from collections import Counter
 from collections.abc import Callable
 from types import UnionType
 
+from msgspec.structs import replace
+
 from inplace_lint.domain import origins, traits
-from inplace_lint.domain.heap import DictObject, ListObject, Names, Tensor
+from inplace_lint.domain.heap import DictObject, ListObject, Names, Tensor, View
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
     NONE,
@@ -255,7 +257,11 @@ def _find_spec(interp: Interpreter, _frame: Frame, state: State, arguments: Argu
 def _copy(_interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
     value = arguments.positional[0] if arguments.positional else NONE
     thing = state.object(value)
-    return [(state, value if thing is None or isinstance(thing, Tensor | Names) else state.new(thing))]
+    if isinstance(thing, Tensor) and not thing.has_history:
+        return [(state, value)]
+    if isinstance(thing, Tensor):  # another leaf on the same memory, which counts its own writes
+        thing = replace(thing, view=View.DATA, leaf=True, nodes=(), counted=False, base=None, param=False)
+    return [(state, value if thing is None or isinstance(thing, Names) else state.new(thing))]
 
 
 def _deep_copy(_interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:

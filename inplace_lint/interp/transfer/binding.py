@@ -18,7 +18,7 @@ from inplace_lint.interp.frame import Arguments, text_of
 from inplace_lint.interp.intrinsics import opaque_modules
 from inplace_lint.interp.transfer import layouts, shapes
 from inplace_lint.interp.transfer.index import is_basic_index, is_dense, is_list, takes_all
-from inplace_lint.interp.transfer.tensor_types import conversions, dtypes
+from inplace_lint.interp.transfer.tensor_types import conversions, devices, dtypes
 from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.argument import Argument
 from inplace_lint.knowledge.guard import Atom, Guard, atoms, holds
@@ -311,6 +311,7 @@ _ATOMS: dict[str, Callable[..., Three]] = {
     "tensor": _tensor,
     "basic": _basic,
     "whole": _of_value(lambda value: value is not None and takes_all(value)),
+    "dtype": _of_value(lambda value: value is not None and any(map(dtypes.named, devices.flat([value])))),
 }
 _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
     "==": operator.eq,

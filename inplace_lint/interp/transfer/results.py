@@ -194,10 +194,11 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None, place: i
     layout = layouts.of_view(call.binding, fact, source)
     kind, doubt = _stated_kind(call, fact, ref, source, layout)
     layout |= {"contiguous": False} if kind is View.EXPANDED else {}
-    if kind in {View.DETACH, View.DATA, View.UNTRACKED}:
-        return state.new(_cut(call, source, kind, doubt))
-    stated, (kind, rg) = kind, _view_kind(call, fact, kind, source, rg)
     dtype = of_call.dtype_of_view(call.binding, fact, source)
+    if kind in {View.DETACH, View.DATA, View.UNTRACKED}:
+        cut = replace(_cut(call, source, kind, doubt), dtype=dtype.kind, exact=dtype.exact)
+        return state.new(cut if fact.shape is None else replace(cut, **layout))
+    stated, (kind, rg) = kind, _view_kind(call, fact, kind, source, rg)
     tensor = Tensor(
         storage=source.storage,
         rg=rg if source.rg is not False or rg else source.rg,
