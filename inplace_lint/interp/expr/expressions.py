@@ -21,6 +21,7 @@ from inplace_lint.interp.control import generators, iteration, path_condition
 from inplace_lint.interp.expr import comparisons, environment, operators, private_names
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.options import solver
 from inplace_lint.interp.outcome import Results, taken
 from inplace_lint.ir import nodes as ir
 
@@ -155,19 +156,11 @@ def _bool_op(interp: Interpreter, frame: Frame, state: State, expr: ir.BoolOp) -
 
 def _if_exp(interp: Interpreter, frame: Frame, state: State, expr: ir.IfExp) -> Results:
     return [
-        (result, _picked(result, value, test, side))
+        (result, solver.picked(result, value, test, side))
         for after, test in interp.condition(frame, state, expr.test)
         for side_state, side in _sides(interp, frame, after, expr, test)
         for result, value in evaluate(interp, frame, side_state, expr.then if side else expr.orelse)
     ]
-
-
-def _picked(state: State, value: Value, test: Value, side: bool) -> Value:
-    """Return a None that knows the option for which a condition took its side: `Norm() if norm else None`."""
-    is_decided = type(test) is Const and test.source is not None
-    if not is_decided or type(value) is not Const or value.value is not None or value.source is not None:
-        return value
-    return Const(None, value.origin, state.symbols.sym((origins.PICKED, test.source, side)).id)
 
 
 def _sides(interp: Interpreter, frame: Frame, state: State, expr: ir.IfExp, test: Value) -> list[tuple[State, bool]]:

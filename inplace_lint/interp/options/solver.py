@@ -20,7 +20,7 @@ from functools import partial
 from typing import TypeGuard
 
 from inplace_lint.domain import origins
-from inplace_lint.domain.state import Symbols
+from inplace_lint.domain.state import State, Symbols
 from inplace_lint.domain.values import NONE, Const, Sym, SymId, Tuple, Value
 from inplace_lint.interp.options.coverage import Choice, Coverage, Missed
 
@@ -40,6 +40,14 @@ def solve(coverage: Coverage, symbols: Symbols, missed: Missed) -> Choice | None
     options = {**dict(missed.choice.options), **solution.options}
     sides = {**dict(missed.choice.sides), **dict(missed.sides), **solution.sides}
     return Choice(missed.method, tuple(options.items()), tuple(sides.items()))
+
+
+def picked(state: State, value: Value, test: Value, side: bool) -> Value:
+    """Return a None that knows the option for which a condition took its side: `Norm() if norm else None`."""
+    option = test.source if type(test) is Const else None
+    if option is None or type(value) is not Const or value.value is not None or value.source is not None:
+        return value
+    return Const(None, value.origin, state.symbols.sym((origins.PICKED, option, side)).id)
 
 
 class _Solution:
