@@ -50,6 +50,7 @@ DESCRIBES = Origin("describes", timeless=True, by_number=True)  # an attribute t
 DTYPE = Origin("dtype", timeless=True)
 NOT = Origin("not", timeless=True, by_number=True)
 PARAMETER = Origin("parameter", timeless=True)
+PICKED = Origin("picked", timeless=True, by_number=True)  # None, for which a condition decided
 REQUIRES = Origin("requires grad", timeless=True)
 SHAPE = Origin("shape", timeless=True)
 STANDARD_LIBRARY = Origin("standard library", timeless=True)

@@ -24,7 +24,7 @@ from inplace_lint.interp.intrinsics import module_methods, opaque_modules
 from inplace_lint.interp.intrinsics.call import IntrinsicCall
 from inplace_lint.interp.outcome import Results
 from inplace_lint.interp.pylib import dataclass_fields
-from inplace_lint.interp.transfer import binding, no_gradient, op_call
+from inplace_lint.interp.transfer import binding, no_gradient, op_call, shapes
 from inplace_lint.interp.transfer.tensor_types import conversions, devices
 
 _TRAINS = "trainable"
@@ -230,6 +230,7 @@ def _new_parameter(act: IntrinsicCall) -> Results:
         rg=trains(state, options),
         leaf=True,
         dtype="float",
+        sizes=shapes.listed(state, act.value("shape")),
         contiguous=True,
         param=True,
         framework=act.interp.context.default().framework.name,

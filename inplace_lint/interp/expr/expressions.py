@@ -21,6 +21,7 @@ from inplace_lint.interp.control import generators, iteration, path_condition
 from inplace_lint.interp.expr import comparisons, environment, operators, private_names
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.options import solver
 from inplace_lint.interp.outcome import Results, taken
 from inplace_lint.ir import nodes as ir
 
@@ -155,10 +156,10 @@ def _bool_op(interp: Interpreter, frame: Frame, state: State, expr: ir.BoolOp) -
 
 def _if_exp(interp: Interpreter, frame: Frame, state: State, expr: ir.IfExp) -> Results:
     return [
-        result
+        (result, solver.picked(result, value, test, side))
         for after, test in interp.condition(frame, state, expr.test)
         for side_state, side in _sides(interp, frame, after, expr, test)
-        for result in evaluate(interp, frame, side_state, expr.then if side else expr.orelse)
+        for result, value in evaluate(interp, frame, side_state, expr.then if side else expr.orelse)
     ]
 
 

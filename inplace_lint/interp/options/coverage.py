@@ -182,10 +182,9 @@ class Coverage(Struct):
 
     def chosen(self, value: Value) -> Value:
         """Return what was chosen for the option that an argument is of; the argument itself where nothing was."""
-        number = value.source if type(value) is Const else value.id if type(value) is Sym else None
         for option, chosen in self.choice.options:
-            if option == number:
-                return Const(chosen.value, chosen.origin, number) if type(chosen) is Const else chosen
+            if option == _condition(value):
+                return Const(chosen.value, chosen.origin, option) if type(chosen) is Const else chosen
         return value
 
     def applied(self, given: Arguments) -> Arguments:
@@ -293,7 +292,7 @@ class Coverage(Struct):
 
         What chosen options lead to in another file may ask for more of them.
         """
-        option = value.source if type(value) is Const else value.id if type(value) is Sym else None
+        option = _condition(value)
         is_asked = not self.choice.is_default or self._is_searched(frame)
         if option is not None and option in self.options and is_asked:
             key = Place(frame.slice, at), False
@@ -302,7 +301,7 @@ class Coverage(Struct):
 
     def entry(self, frame: Frame, state: State, at: int, mapping: DictObject, key: Value) -> None:
         """Record that an option, or an unknown key, chose one of the functions and classes in a dict, no other."""
-        option = key.id if isinstance(key, Sym) else key.source if isinstance(key, Const) else None
+        option = _condition(key)
         is_option = isinstance(key, Sym) or option in self.options
         if option is None or not mapping.exact or not is_option or not self._is_searched(frame):
             return
@@ -329,12 +328,11 @@ class Coverage(Struct):
             return
         condition = _condition(value)
         known, goes_on = self.missed.get(key), condition is not None and bool(self.choice.options)
-        is_better = condition is not None and (known is None or known.condition is None or self._is_better(known))
-        is_new = key not in self.taken and (known is None or is_better)
-        if not is_new and not goes_on:
+        is_new = key not in self.taken and (known is None or self._is_better(known, condition))
+        if not (is_new or goes_on):
             return
-        sides = _sides(state, state.learned)
-        side = Missed(test, key[1], frame.closure.function, condition, self.choice, self.root, self.method, sides)
+        run = (self.choice, self.root, self.method, _sides(state, state.learned))
+        side = Missed(test, key[1], frame.closure.function, condition, *run)
         if goes_on:
             self.under_choice[key] = side
         if is_new:
@@ -344,8 +342,10 @@ class Coverage(Struct):
             if not self._is_searched(frame) and key not in self.needed:
                 self.elsewhere.add(key)
 
-    def _is_better(self, known: Missed) -> bool:
+    def _is_better(self, known: Missed, condition: SymId | None) -> bool:
         """Return whether what runs now is to be run again for a side, and not the entry point that missed it before."""
+        if None in {condition, known.condition} and condition != known.condition:
+            return condition is not None
         if self.choice.is_default:
             return self.root != known.root  # inner entry points come later, and cost less
         return self.root == known.root and self.method != known.method  # now from further outside

@@ -163,13 +163,15 @@ def _run_choices(
         found.extend(more)
         faults = [one.event for one in more if not is_opinion(one.event)]
         if all(event.assumptions for event in faults):
-            found.extend(_run_outer(interp, order, run, writing=not faults))
+            found.extend(_run_outer(interp, item, order, run, writing=not faults))
         left -= counters["framework_calls"] - before
     coverage.choice = Choice()
     return found, runs > 0 and left < calls
 
 
-def _run_outer(interp: Interpreter, order: schedule.Schedule, run: _Run, *, writing: bool) -> list[Found]:
+def _run_outer(
+    interp: Interpreter, inner: Definition, order: schedule.Schedule, run: _Run, *, writing: bool
+) -> list[Found]:
     """
     Run the entry point that passes the chosen option on: what is assumed of an inner one may be certain there.
 
@@ -179,7 +181,9 @@ def _run_outer(interp: Interpreter, order: schedule.Schedule, run: _Run, *, writ
     outer = coverage.outside
     item = None if outer is None else next((one for one in order.items if one.slice == outer.root), None)
     choice = None if outer is None else solver.solve(coverage, interp.context.symbols, outer)
-    if item is None or choice is None or (writing and not (choice.options and _writes_when_called(item))):
+    if item is None or choice is None or (item == inner and choice.options == coverage.choice.options):
+        return []  # or what ran on this just now
+    if writing and not (choice.options and _writes_when_called(item)):
         return []
     if writing and (item.name, choice.options) in coverage.outer_runs:
         return []

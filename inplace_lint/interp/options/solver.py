@@ -5,6 +5,7 @@ Option solver: the arguments on which a condition takes the side that no path to
     `mode in ("a", "b")`               ->  mode="a"
     `"a" in mode.lower()`              ->  mode="a", or the text with an "a" that another condition names
     `width is not None`                ->  an unknown width
+    `norm is not None`, where it is `Norm() if use_norm else None`      ->  use_norm=True
     `isinstance(index, list)`          ->  an unknown index
 
 Conditions are the keys of symbols: comparisons with constants, memberships, truth, `is None`, `isinstance`, and `not`
@@ -19,7 +20,7 @@ from functools import partial
 from typing import TypeGuard
 
 from inplace_lint.domain import origins
-from inplace_lint.domain.state import Symbols
+from inplace_lint.domain.state import State, Symbols
 from inplace_lint.domain.values import NONE, Const, Sym, SymId, Tuple, Value
 from inplace_lint.interp.options.coverage import Choice, Coverage, Missed
 
@@ -39,6 +40,14 @@ def solve(coverage: Coverage, symbols: Symbols, missed: Missed) -> Choice | None
     options = {**dict(missed.choice.options), **solution.options}
     sides = {**dict(missed.choice.sides), **dict(missed.sides), **solution.sides}
     return Choice(missed.method, tuple(options.items()), tuple(sides.items()))
+
+
+def picked(state: State, value: Value, test: Value, side: bool) -> Value:
+    """Return a None that knows the option for which a condition took its side: `Norm() if norm else None`."""
+    option = test.source if type(test) is Const else None
+    if option is None or type(value) is not Const or value.value is not None or value.source is not None:
+        return value
+    return Const(None, value.origin, state.symbols.sym((origins.PICKED, option, side)).id)
 
 
 class _Solution:
@@ -65,6 +74,10 @@ class _Solution:
         match self._keys[condition]:
             case (origins.NOT, int(operand)):
                 return self.require(SymId(operand), not side)
+            case (origins.IS_NONE, int(operand)) if (picked := self._picked(operand)) is not None:
+                return self.require(picked[0], picked[1] is side)
+            case (origins.PICKED, int(decides), bool(picked_on)):
+                return self.require(SymId(decides), picked_on is not side)
             case (origins.IS_NONE, int(operand)) if operand in self._known:
                 self.sides[condition] = side  # the path that missed it took the other one
                 return self._give(SymId(operand), side)
@@ -83,6 +96,14 @@ class _Solution:
                 # An unknown value takes the other side; nobody knows how the program comes to it.
                 self.sides[condition] = side
                 return True
+
+    def _picked(self, number: int) -> tuple[SymId, bool] | None:
+        """Return the condition, and its side, for which a value is None: `Norm() if norm else None`."""
+        match self._keys[SymId(number)]:
+            case (origins.PICKED, int(decides), bool(side)):
+                return SymId(decides), side
+            case _:
+                return None
 
     def _require_truth(self, number: SymId, side: bool) -> bool:
         option = self._known[number]

@@ -155,6 +155,12 @@ def _items(state: State, value: Value | None) -> Sequence[Value] | None:
     return inner.items if isinstance(inner, ListObject) and inner.exact else None
 
 
+def listed(state: State, value: Value) -> tuple[Size, ...] | None:
+    """Return the sizes that the items of a list or tuple are, known or not; None where there may be more."""
+    items = _items(state, value)
+    return None if items is None else tuple(map(_size, items))
+
+
 def _size(value: Value) -> Size:
     """Return the number that one of several items is, known or not."""
     if isinstance(value, Const):
@@ -163,9 +169,7 @@ def _size(value: Value) -> Size:
 
 
 def _is_size(value: Value) -> bool:
-    return (isinstance(value, Const) and type(value.value) is int) or (
-        isinstance(value, Sym) and value.kind == "number"
-    )
+    return _size(value) is not None
 
 
 def axes_of(state: State, ref: Ref, known: tuple[Size, ...], tensor: Tensor, *, strided: bool) -> Axes:
