@@ -221,6 +221,12 @@ def behind(state: State, value: Value) -> Sym | None:
     return next((Sym(number) for number, ref in state.all_traits(traits.TENSOR) if ref == tensor.base), None)
 
 
+def trained(state: State, value: Value) -> Sym | None:
+    """Return the opaque module that a value is if an optimizer owns its parameters; None for other values."""
+    inner = behind(state, value)
+    return inner if inner is not None and state.has_trait(traits.WEIGHT, inner.id) else None
+
+
 def parameter(state: State, owner: Sym, name: str) -> Ref | None:
     """Return the parameter that an opaque module has under a name; None for an unknown value that may be no module."""
     if not state.has_trait(traits.WEIGHT, owner.id) and not is_child(state, owner):
