@@ -107,9 +107,9 @@ def mark(state: State, value: Value, *, exact: bool = True) -> None:
                 _has_none(state, SymId(tensor.why.of))
 
 
-def note_unrecorded(state: State, result: Sym, given: Sequence[Value]) -> None:
+def computed(state: State, result: Sym, given: Sequence[Value]) -> Sym:
     """
-    Remember that what a call returns has no gradient where none is recorded and it computes with data.
+    Return what a call returns: it has no gradient where none is recorded and the call computes with data.
 
         with torch.no_grad():
             target = functional_call(net, averages, (x,))
@@ -117,6 +117,7 @@ def note_unrecorded(state: State, result: Sym, given: Sequence[Value]) -> None:
     items = (item for value in given for item in _items(value))
     if state.modes.grad is False and any(_is_data(state, item) for item in items):
         state.set_trait(traits.NO_GRADIENT, result.id, True)
+    return result
 
 
 def _is_data(state: State, value: Value) -> bool:
