@@ -21,6 +21,8 @@ from inplace_lint.domain.origins import Origin
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NOT_TENSORS, ClassValue, Const, NodeId, Ref, RefId, Sym, SymId, Tuple, Value
 
+OWNED = "<owned>"  # what an optimizer has for the parameters that it updates
+GROUPS = "param_groups"
 _DEEPEST = 8
 _DEEPEST_ARGUMENT = 3
 
@@ -347,3 +349,33 @@ def is_batched(state: State, value: Value, depth: int = 0) -> bool | None:
             return None
         case _:
             return False
+
+
+def is_in_group(state: State, value: Sym) -> bool:
+    """
+    Check whether an unknown value is a parameter of an optimizer of the program, as its groups list them.
+
+        for group in self.param_groups:
+            for p in group["params"]: ...       # which the base class refuses unless they are leaves
+    """
+    listed = _turned(state, value)
+    match None if listed is None else state.symbols.key(listed):
+        case (origins.ITEM, Sym() as group, Const("params"), *_):
+            groups = _turned(state, group)
+        case _:
+            return False
+    key = None if groups is None else state.symbols.key(groups)
+    owners = ((Ref(number), thing.attrs) for number, thing in state.heap.items() if isinstance(thing, Instance))
+    return groups is not None and any(
+        OWNED in attrs and (attrs.get(GROUPS) == groups or key == (origins.ATTRIBUTE, owner, GROUPS))
+        for owner, attrs in owners
+    )
+
+
+def _turned(state: State, value: Sym) -> Sym | None:
+    """Return the unknown value that a value is an item of, as a loop goes through them."""
+    match state.symbols.key(value):
+        case (origins.TURN, Sym() as whole, *_):
+            return whole
+        case _:
+            return None

@@ -82,3 +82,8 @@ def taken(state: State, results: Results) -> Value | None:
             state.become(after)
         return value
     return None
+
+
+def fullest_first(results: Results) -> Results:
+    """Return what paths of a constructor made, those objects first that have the most attributes: others use these."""
+    return sorted(results, key=lambda pair: 0 if (one := pair[0].instance(pair[1])) is None else -len(one.attrs))

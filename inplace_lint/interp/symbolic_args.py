@@ -25,7 +25,7 @@ from inplace_lint.interp.module_scope import module_env
 from inplace_lint.interp.options import argument_classes, patched
 from inplace_lint.interp.options.coverage import Option
 from inplace_lint.interp.options.plainer_arguments import option
-from inplace_lint.interp.outcome import taken
+from inplace_lint.interp.outcome import fullest_first, taken
 from inplace_lint.interp.pylib import dataclass_fields
 from inplace_lint.ir import abstract, promises
 from inplace_lint.ir import nodes as ir
@@ -347,7 +347,8 @@ def _instance(interp: Interpreter, state: State, function: ir.Function, cls: Cla
     coverage.offers = before or interp.context.is_module(cls) is None
     try:
         frame = Frame(module_env(state, path), path, function.slice)
-        return taken(state, interp.construct(frame, state, cls, _defaults_of(interp, state, cls), 0))
+        made = interp.construct(frame, state, cls, _defaults_of(interp, state, cls), 0)
+        return taken(state, fullest_first(made))
     finally:
         coverage.offers = before
         interp.context.running.discard(key)

@@ -107,7 +107,7 @@ def leaves(state: State, value: Value, *, param: bool) -> Sequence[tuple[str, Re
         if instance.children is not None:
             own.extend(module_containers.children(state, instance).pairs)
         for name, attribute in own:
-            layer = module_methods.layer_behind(state, attribute) if param else None
+            layer = _opaque_layer(state, attribute) if param else None
             if layer is not None:
                 found.extend((name, inner) for inner in opaque_modules.parameters(state, layer))
             tensor = state.tensor(attribute)
@@ -121,6 +121,12 @@ def leaves(state: State, value: Value, *, param: bool) -> Sequence[tuple[str, Re
                 if all(attribute != other for _, other in found):
                     found.append((full, attribute))
     return found
+
+
+def _opaque_layer(state: State, value: Value) -> Sym | None:
+    """Return the unknown module that a value is: a layer of a library, or one whose parameters an optimizer owns."""
+    layer = module_methods.layer_behind(state, value)
+    return opaque_modules.trained(state, value) if layer is None else layer
 
 
 def have(made: Sequence[tuple[State, Value]], *, param: bool) -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
+from inplace_lint.domain.unknown_history import OWNED
 from inplace_lint.domain.values import NONE, ClassValue, Const, Dotted, Tuple, Value
 from inplace_lint.interp.call import module_registry
 from inplace_lint.interp.frame import Arguments
@@ -67,7 +68,7 @@ def _engine(act: IntrinsicCall) -> Results:
     """
     model, state = act.value("model"), act.state
     owned = tuple(ref for _, ref in module_registry.leaves(state, model, param=True))
-    attrs = {"module": model, "<owned>": state.new(ListObject(owned)), "<fused>": Const(True)}
+    attrs = {"module": model, OWNED: state.new(ListObject(owned)), "<fused>": Const(True)}
     engine = state.new(Instance(Dotted(act.form.steps[0].to), attrs, opaque=True))
     rest = (act.value(name) for name in ("optimizer", "training_data", "lr_scheduler"))
     return [(state, Tuple((engine, *(act.unknown() if one == NONE else one for one in rest)), exact=True))]
@@ -91,7 +92,7 @@ def _optimizers(state: State, value: Value) -> list[Value]:
     if isinstance(inner, DictObject):
         return _optimizers(state, inner.items.get("optimizer", NONE))
     if isinstance(inner, Instance):
-        return [value] if "<owned>" in inner.attrs else []
+        return [value] if OWNED in inner.attrs else []
     items = value.items if isinstance(value, Tuple) else inner.items if isinstance(inner, ListObject) else ()
     return [found for item in items for found in _optimizers(state, item)]
 

@@ -20,7 +20,6 @@ from inplace_lint.core.assumption import assumption
 from inplace_lint.core.event import Site, Touch
 from inplace_lint.domain import origins, traits, unknown_history
 from inplace_lint.domain.heap import BESIDE, DictObject, Instance, ListObject, Node, Save, Tensor, View
-from inplace_lint.domain.origins import Origin
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Closure, Const, Dotted, NodeId, Ref, StorageId, Sym, SymId, Three, Tuple, Value
 from inplace_lint.interp.fuel import UNKNOWN_TURNS
@@ -176,7 +175,7 @@ def _owner(state: State, value: Sym, depth: int = 0) -> SymId | None:
                     return SymId(module)
                 case _:
                     return None
-        case (Origin(), Sym() as inner, *_) if depth < _DEEPEST:
+        case (origins.Origin(), Sym() as inner, *_) if depth < _DEEPEST:
             return _owner(state, inner, depth + 1)
         case _:
             return None
@@ -221,6 +220,12 @@ def behind(state: State, value: Value) -> Sym | None:
     return next((Sym(number) for number, ref in state.all_traits(traits.TENSOR) if ref == tensor.base), None)
 
 
+def trained(state: State, value: Value) -> Sym | None:
+    """Return the opaque module that a value is if an optimizer owns its parameters; None for other values."""
+    inner = behind(state, value)
+    return inner if inner is not None and state.has_trait(traits.WEIGHT, inner.id) else None
+
+
 def parameter(state: State, owner: Sym, name: str) -> Ref | None:
     """Return the parameter that an opaque module has under a name; None for an unknown value that may be no module."""
     if not state.has_trait(traits.WEIGHT, owner.id) and not is_child(state, owner):
@@ -250,6 +255,8 @@ def assumed_parameter(state: State, tensor: Tensor, framework: Framework) -> fro
     match key:
         case (origins.LISTED, *_):
             sure = False
+        case (origins.TURN, *_) if unknown_history.is_in_group(state, Sym(number)):
+            sure = True
         case (origins.TURN, Sym() as listed, *_) if is_listed(state, listed, "parameters"):
             owner = _owner(state, listed)
             sure = owner is not None and (

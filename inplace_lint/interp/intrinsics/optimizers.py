@@ -19,6 +19,7 @@ from inplace_lint.core.event import Keeping, Touch
 from inplace_lint.domain import origins, traits, used_gradients
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
+from inplace_lint.domain.unknown_history import GROUPS, OWNED
 from inplace_lint.domain.values import NONE, Const, Dotted, Ref, Sym, SymId, Tuple, Value
 from inplace_lint.interp.call import module_registry
 from inplace_lint.interp.control import path_condition
@@ -30,7 +31,6 @@ from inplace_lint.interp.outcome import Results
 from inplace_lint.knowledge.op import Op
 
 _DEEPEST = 4
-_GROUPS = "param_groups"
 _USES = frozenset({"optimizer_step", "optimizer_steps", "optimizer_zero"})
 
 
@@ -42,7 +42,7 @@ def _optimizer(act: IntrinsicCall) -> Results:
     turns = act.arguments.named("max_iter") or act.positional(2)
     attrs = {**_kept(state, owned, act.arguments), "<turns>": turns}
     if act.value("params") != NONE and _are_leaves(state, owned):
-        attrs[_GROUPS] = state.new(ListObject(tuple(_grouped(state, given, owned))))
+        attrs[GROUPS] = state.new(ListObject(tuple(_grouped(state, given, owned))))
     return [(state, state.new(Instance(Dotted(act.form.name), attrs, opaque=True)))]
 
 
@@ -60,7 +60,7 @@ def _own(state: State, given: Value, *, leaves: bool) -> tuple[Ref, ...]:
 
 def _kept(state: State, owned: tuple[Ref, ...], arguments: Arguments) -> dict[str, Value]:
     """Return what an optimizer remembers of its parameters."""
-    return {"<owned>": state.new(ListObject(owned)), "<fused>": arguments.named("fused") or NONE}
+    return {OWNED: state.new(ListObject(owned)), "<fused>": arguments.named("fused") or NONE}
 
 
 def prepare_derived(state: State, made: Ref, arguments: Arguments, *, leaves: bool) -> None:
@@ -98,8 +98,8 @@ def _add_group(act: IntrinsicCall) -> Results:
     opaque_modules.train(state, added)
     for ref in added:
         state.set_trait(traits.OPTIMIZED, ref.id, True)
-    state.set_attribute(receiver, "<owned>", state.new(ListObject((*_owned(state, receiver), *added))))
-    groups = instance.attrs.get(_GROUPS, NONE)
+    state.set_attribute(receiver, OWNED, state.new(ListObject((*_owned(state, receiver), *added))))
+    groups = instance.attrs.get(GROUPS, NONE)
     listed = state.object(groups)
     if isinstance(groups, Ref) and isinstance(listed, ListObject):
         more = _grouped(state, Tuple((group,)), added) if _are_leaves(state, added) else ()
@@ -117,16 +117,19 @@ def prepare(state: State, made: Ref, arguments: Arguments) -> None:
     given = (*arguments.positional, NONE, NONE)
     params, defaults = arguments.named("params") or given[0], state.object(arguments.named("defaults") or given[1])
     owned = tuple(dict.fromkeys(_tensors(state, params, 0)))
-    if instance is None or not _are_leaves(state, owned):
+    if instance is None:
+        return
+    if not _are_leaves(state, owned):
+        state.set_attribute(made, OWNED, state.new(ListObject((), exact=False)))
         return
     options = defaults.items if isinstance(defaults, DictObject) else {}
     group = state.new(DictObject({**options, "params": state.new(ListObject(owned))}, exact=False))
     own: dict[object, Value] = {ref: state.new(DictObject({}, exact=False)) for ref in owned}
     other = state.new(DictObject({}, exact=False))
     attrs: dict[str, Value] = {
-        "<owned>": state.new(ListObject(owned)),
+        OWNED: state.new(ListObject(owned)),
         "<fused>": NONE,
-        _GROUPS: state.new(ListObject((group,))),
+        GROUPS: state.new(ListObject((group,))),
         "state": state.new(DictObject(own, exact=False, default=other)),
     }
     state.put(made, replace(instance, attrs={**instance.attrs, **attrs}))
@@ -137,7 +140,7 @@ def note_given(state: State, result: Sym, arguments: Arguments) -> None:
     for value in arguments.values:
         owned = tuple(dict.fromkeys(_tensors(state, value, 0))) if isinstance(state.object(value), ListObject) else ()
         if owned and all((tensor := state.tensor(ref)) is not None and tensor.param for ref in owned):
-            attrs: dict[str, Value] = {"<owned>": state.new(ListObject(owned))}
+            attrs: dict[str, Value] = {OWNED: state.new(ListObject(owned))}
             made = state.new(Instance(Dotted(""), attrs, opaque=True))
             state.set_trait(traits.GIVEN, result.id, made)
             state.symbols.marked.add(result.id)
@@ -217,7 +220,7 @@ def _drop_by_unknown(interp: Interpreter, state: State, name: str) -> None:
 def _owned(state: State, optimizer: Ref) -> Iterator[Ref]:
     """Yield the parameters that an optimizer owns."""
     instance = state.instance(optimizer)
-    return _tensors(state, NONE if instance is None else instance.attrs.get("<owned>", NONE), 0)
+    return _tensors(state, NONE if instance is None else instance.attrs.get(OWNED, NONE), 0)
 
 
 def _tensors(state: State, value: Value, depth: int) -> Iterator[Ref]:
@@ -278,7 +281,7 @@ def _write_owned(act: IntrinsicCall, state: State, optimizer: Ref | None) -> Non
         return
     fused = path_condition.truth(state, instance.attrs.get("<fused>", NONE)) is True
     counted = act.interp.context.default().framework.counts_steps and not fused
-    owned = list(_tensors(state, instance.attrs.get("<owned>", NONE), 0))
+    owned = list(_tensors(state, instance.attrs.get(OWNED, NONE), 0))
     match instance.attrs.get("<assumed>"):
         case Const(str() as sentence):
             assumed = frozenset({sentence})
@@ -293,7 +296,7 @@ def _zero(act: IntrinsicCall) -> Results:
     receiver = act.receiver()
     instance = act.state.instance(receiver) if receiver is not None else None
     if instance is not None:
-        _remove_gradients(act, list(_tensors(act.state, instance.attrs.get("<owned>", NONE), 0)))
+        _remove_gradients(act, list(_tensors(act.state, instance.attrs.get(OWNED, NONE), 0)))
     return [(act.state, NONE)]
 
 

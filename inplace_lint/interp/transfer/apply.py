@@ -130,7 +130,7 @@ def _unknown(
     site = frame.site(at)
     result = state.symbols.sym((origins.CALL, name, state.next_id, at, site))
     materialise.remember_history(state, result, instance or Dotted(name), arguments, site)
-    return [(state, result)]
+    return [(state, no_gradient.computed(state, result, arguments.positional))]
 
 
 def _select(

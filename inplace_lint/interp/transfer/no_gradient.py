@@ -23,6 +23,8 @@ from inplace_lint.knowledge.guard import atoms, holds
 from inplace_lint.knowledge.words import Result
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from inplace_lint.domain.state import State
     from inplace_lint.interp.transfer.op_call import Call
     from inplace_lint.knowledge.framework import Framework
@@ -103,6 +105,26 @@ def mark(state: State, value: Value, *, exact: bool = True) -> None:
         for _, tensor in state.tensors_in(item):
             if tensor.rg is None and (tensor.dtype == "unknown" or not exact) and isinstance(tensor.why, Assumption):
                 _has_none(state, SymId(tensor.why.of))
+
+
+def computed(state: State, result: Sym, given: Sequence[Value]) -> Sym:
+    """
+    Return what a call returns: it has no gradient where none is recorded and the call computes with data.
+
+        with torch.no_grad():
+            target = functional_call(net, averages, (x,))
+    """
+    items = (item for value in given for item in _items(value))
+    if state.modes.grad is False and any(_is_data(state, item) for item in items):
+        state.set_trait(traits.NO_GRADIENT, result.id, True)
+    return result
+
+
+def _is_data(state: State, value: Value) -> bool:
+    tensor = state.tensor(value)
+    if tensor is None:
+        return isinstance(value, Sym) and value.kind in {"tensor", "input"}
+    return not tensor.param
 
 
 def _mark_labels(state: State, value: Value | None) -> None:

@@ -49,18 +49,22 @@ class Recorded(Struct, dict=True):
         return None if True in records or False not in records else False
 
     @remembered
-    def passed(self, path: str, option: str) -> bool:
+    def passed(self, path: str, option: str, depth: int = 0) -> bool:
         """
         Check whether gradients may be recorded where an option such as `init=True` is passed by its name.
 
-        So they may where nothing in the project passes it.
+        So they may where nothing in the project passes it, or only what is reached from itself does.
         """
+        if depth > DEEPEST:
+            return True
         key = option[: option.find("=") + 1]
         paths = self.graph.mentioning(path, key)
         asked = [(user, one) for user in paths[:MOST] for one in (key, option)]
         uses = [(user, use) for user, one in asked for use in self.evaluation.uses_in(user, one)]
         passed = [(user, use) for user, use in uses if not self.leads.is_class(user, use.receiver)]
-        return not passed or len(paths) > MOST or any(self._records(user, use, 0) is not False for user, use in passed)
+        return (
+            not passed or len(paths) > MOST or any(self._records(user, use, depth) is not False for user, use in passed)
+        )
 
     def _is(self, part: Part, path: str, use: Use) -> bool | None:
         """Check whether a use of a name is one of a function or method; None if it may be one."""
@@ -90,7 +94,7 @@ class Recorded(Struct, dict=True):
         return bool(uses) and all(use.called and self._records(user, use, 0) is False for user, use in uses)
 
     def _records(self, path: str, use: Use, depth: int) -> bool | None:
-        if use.unrecorded or not all(self.passed(path, f"{name}=True") for name in use.when):
+        if use.unrecorded or not all(self.passed(path, f"{name}=True", depth + 1) for name in use.when):
             return False
         certain = use.called and not use.unsure
         if not use.user or use.user.startswith("__") or use.user in trained() or depth >= DEEPEST:
