@@ -283,12 +283,10 @@ def _turn(
             sides: list[tuple[State, bool]] = [(bound, True)]
             for test in clause.conditions:
                 sides = [
-                    (split_state, side and chosen)
+                    (done, side and chosen)
                     for before, side in sides
                     for after, value in (interp.condition(frame, before, test) if side else [(before, NONE)])
-                    for split_state, chosen in (
-                        path_condition.split(interp.fuel, after, value) if side else [(after, False)]
-                    )
+                    for done, chosen in (path_condition.split(interp.fuel, after, value) if side else [(after, False)])
                 ]
             for after, side in sides:
                 if side:
