@@ -11,6 +11,7 @@ import paddle
 from generators.paddle_facts.samples import Sample
 
 Row = dict[str, Any]
+Gradients = list[tuple[str, paddle.Tensor | None]]  # with the names of the operands
 
 _REFUSED = "modified by an inplace"
 _FROM_HERE_ON = ["*args", "**kwargs"]
@@ -111,12 +112,12 @@ def _use(call: Callable[..., Any], sample: Sample, index: int, names: list[str])
     values = sample.arguments()[: sample.tensors]
     rest = sample.others()
 
-    def run(*, changed: bool) -> dict[str, paddle.Tensor | None]:
+    def run(*, changed: bool) -> Gradients:
         given = [one.clone().detach() for one in values]
         for one in given:
             one.stop_gradient = False
         found = gradients(lambda: call(*given, *rest), given, given[index] if changed else None)
-        return {"" if position == index else names[position]: one for position, one in enumerate(found)}
+        return [("" if position == index else names[position], one) for position, one in enumerate(found)]
 
     try:
         return used(run(changed=False), run(changed=True))
@@ -124,20 +125,21 @@ def _use(call: Callable[..., Any], sample: Sample, index: int, names: list[str])
         return {}
 
 
-def used(before: dict[str, paddle.Tensor | None], after: dict[str, paddle.Tensor | None]) -> Row:
+def used(before: Gradients, after: Gradients, *, sure: bool = False) -> Row:
     """
     Say for which operands the value of one is used, by the gradients without and with a change of it.
 
     Under an empty name is its own gradient, or that of what is trained in any case. Where none changes, other values or
-    operands could: nothing is said then.
+    operands could: then nothing is said, unless these are all that there are.
     """
-    pairs = {name: (one, after[name]) for name, one in before.items()}
     differ = [
         name
-        for name, (one, other) in pairs.items()
+        for (name, one), (_, other) in zip(before, after, strict=True)
         if one is not None and other is not None and not paddle.allclose(one, other, equal_nan=True).item()
     ]
-    return {} if "" in differ or not differ else {"used": " or ".join(f"rg({name})" for name in differ)}
+    if "" in differ or not (differ or sure):
+        return {}
+    return {"used": " or ".join(f"rg({name})" for name in dict.fromkeys(differ)) or False}
 
 
 def gradients(
@@ -154,7 +156,7 @@ def gradients(
     if changed is not None:
         changed.set_value(0.1 - changed.flip([*range(changed.ndim)]) * 1.5)  # of other signs, and in another order
     total.backward()
-    return [one.grad for one in operands]
+    return [None if one.grad is None else one.grad.clone() for one in operands]
 
 
 def _keeps_strided(call: Callable[..., Any], sample: Sample, index: int) -> bool:

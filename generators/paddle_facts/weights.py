@@ -15,7 +15,7 @@ from pathlib import Path
 import paddle
 from paddle import nn
 
-from generators.paddle_facts.trying import Row, bump, gradients, raises, used
+from generators.paddle_facts.trying import Gradients, Row, bump, gradients, raises, used
 
 _PLACE = re.compile(r"(?<=\.)\d+(?=\.)")
 _ROWS, _SERIES, _IMAGE = (4, 4), (2, 3, 4), (2, 4, 5, 5)
@@ -36,9 +36,9 @@ MADE: dict[str, Made] = {
     "Bilinear": (lambda: nn.Bilinear(4, 4, 2), (_ROWS, _ROWS)),
     "LSTM": (lambda: nn.LSTM(4, 4, direction="bidirect"), (_SERIES,)),
     "GRU": (lambda: nn.GRU(4, 4, direction="bidirect"), (_SERIES,)),
-    "LSTMCell": (lambda: nn.LSTMCell(4, 4), (_ROWS,)),
-    "GRUCell": (lambda: nn.GRUCell(4, 4), (_ROWS,)),
-    "SimpleRNNCell": (lambda: nn.SimpleRNNCell(4, 4), (_ROWS,)),
+    "LSTMCell": (lambda: nn.LSTMCell(4, 4), (_ROWS, _ROWS, _ROWS)),
+    "GRUCell": (lambda: nn.GRUCell(4, 4), (_ROWS, _ROWS)),
+    "SimpleRNNCell": (lambda: nn.SimpleRNNCell(4, 4), (_ROWS, _ROWS)),
     "MultiHeadAttention": (lambda: nn.MultiHeadAttention(4, 2), (_SERIES,)),
     "TransformerEncoderLayer": (lambda: nn.TransformerEncoderLayer(4, 2, 8), (_SERIES,)),
     "TransformerDecoderLayer": (lambda: nn.TransformerDecoderLayer(4, 2, 8), (_SERIES, _SERIES)),
@@ -73,15 +73,15 @@ def _kept(row: Row, make: Callable[[], nn.Layer], shapes: tuple[tuple[int, ...],
     """Yield what a call keeps of the state or below it; `each` in a path stands for the layers of a list."""
     layer = make()
     values = [paddle.rand(list(shape)) for shape in shapes] or [paddle.to_tensor([0, 1])]
-    inputs = [name.partition("=")[0] for name in row["args"]][: len(shapes)]
+    names = [name.partition("=")[0] for name in row["args"]]
+    inputs = [names[min(place, len(names) - 1)] for place in range(len(values))]
     seen = set[str]()
     for name, one in {**dict(layer.named_parameters()), **dict(layer.named_buffers())}.items():
         path = _PLACE.sub("each", name)
         if name.partition(".")[0] not in row["state"] or path in seen:
             continue
         seen.add(path)
-        result = layer(*_trained(values))
-        if raises(partial(bump, one), result[0] if isinstance(result, tuple) else result):
+        if raises(partial(bump, one), _called(layer, _trained(values))):
             yield {"of": f"self.{path}", **({} if one.stop_gradient else _use(layer, one, values, inputs))}
 
 
@@ -89,16 +89,23 @@ def _use(layer: nn.Layer, weight: paddle.Tensor, values: list[paddle.Tensor], in
     """Say whether backward uses the value of a weight for nothing but the gradients of inputs, or for none."""
     weights = layer.parameters()
 
-    def run(*, changed: bool) -> dict[str, paddle.Tensor | None]:
+    def run(*, changed: bool) -> Gradients:
         given = _trained(values)
         before = weight.clone().detach()
         layer.clear_gradients()
-        found = gradients(lambda: layer(*given), [*weights, *given], weight if changed else None)
+        found = gradients(lambda: _called(layer, given), [*weights, *given], weight if changed else None)
         weight.set_value(before)
-        own = paddle.concat([one.flatten() for one in found[: len(weights)] if one is not None])
-        return {"": own, **dict(zip(inputs, found[len(weights) :], strict=True))}
+        return list(zip([*[""] * len(weights), *inputs], found, strict=True))
 
-    return used(run(changed=False), run(changed=True))
+    return used(run(changed=False), run(changed=True), sure=True)
+
+
+def _called(layer: nn.Layer, given: list[paddle.Tensor]) -> paddle.Tensor:
+    """Call a layer; one step of a recurrent one takes its states together."""
+    first, *others = given
+    states = (others[0] if len(others) == 1 else tuple(others),) if isinstance(layer, nn.RNNCellBase) else others
+    result = layer(first, *states)
+    return result[0] if isinstance(result, tuple) else result
 
 
 def _trained(values: list[paddle.Tensor]) -> list[paddle.Tensor]:

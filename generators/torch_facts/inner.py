@@ -17,12 +17,13 @@ from torch import nn
 
 from generators.torch_facts.entries import Row
 from generators.torch_facts.forms import resolve
-from generators.torch_facts.hand import views
+from generators.torch_facts.hand import unused, views
 from generators.torch_facts.modules import Sample, parameters, samples
 
 _PLACE = re.compile(r"(?<=\.)\d+(?=\.)")
-# By the path of a parameter, and whether a view of it is kept: the operands for each of which it is.
-Kept = dict[tuple[str, bool], list[str]]
+# By the path of a parameter, and what is said of its save besides: the operands for each of which it is kept.
+Kept = dict[tuple[str, str], list[str]]
+_BESIDES: dict[str, Row] = {"": {}, "view": {"view": True}, "unused": {"used": False}}
 
 
 def with_inner_saves(row: Row) -> Row:
@@ -37,13 +38,14 @@ def with_inner_saves(row: Row) -> Row:
         return row
     seen = [kept for sample in samples(cls.__name__, train=True) for kept in _kept(cls, sample)]
     saves: list[Row] = []
-    for path, view in dict.fromkeys(key for kept in seen for key in kept if key[0].partition(".")[0] in row["state"]):
-        sure = reduce(_shared, [kept[path, view] for kept in seen if (path, view) in kept])
+    for key in dict.fromkeys(key for kept in seen for key in kept if key[0].partition(".")[0] in row["state"]):
+        path, besides = key
+        sure = reduce(_shared, [kept[key] for kept in seen if key in kept])
         asked = [one for one in sure if not one.startswith("self.")]
         asked += [one for one in sure if one.startswith("self.")][:1]
         if asked:
             guard = " or ".join(f"rg({one})" for one in asked)
-            saves.append({"of": f"self.{path}", "if": guard, **({"view": True} if view else {})})
+            saves.append({"of": f"self.{path}", "if": guard, **_BESIDES[besides]})
     return {**row, "saves": [*row.get("saves", ()), *saves]} if saves else row
 
 
@@ -84,11 +86,13 @@ def _kept(cls: type[nn.Module], sample: Sample) -> Iterator[Kept]:
     yield {key: [*dict.fromkeys(sources)] for key, sources in found.items()}
 
 
-def _key(module: nn.Module, name: str) -> tuple[str, bool]:
-    """Return the path of a parameter, and whether its module keeps a view of it."""
+def _key(module: nn.Module, name: str) -> tuple[str, str]:
+    """Return the path of a parameter, and whether its module keeps a view of it, or does not use its value."""
     owner, _, leaf = name.rpartition(".")
     classes = [f"torch.nn.{cls.__name__}" for cls in type(module.get_submodule(owner)).__mro__]
-    return _pathed(name), any(f"self.{leaf}" in views().get(cls, ()) for cls in classes)
+    is_view = any(f"self.{leaf}" in views().get(cls, ()) for cls in classes)
+    is_unused = any(unused().get(cls, {}).get(f"self.{leaf}") is False for cls in classes)
+    return _pathed(name), "view" if is_view else "unused" if is_unused else ""
 
 
 def _is_float(value: object) -> bool:

@@ -103,11 +103,14 @@ class Called:
             case "keeps":
                 asked = [tensors_in(one) for name, one in self.values.items() if name != atom.args[0]]
                 dtypes = [one for one in self.values.values() if isinstance(one, torch.dtype)]
-                return {value.dtype} == {*dtypes, *(one.dtype for found in asked for one in found)}
+                own = {one.dtype for one in tensors_in(value)}
+                return bool(own) and own == {*dtypes, *(one.dtype for found in asked for one in found)}
             case "sums":
                 return sums(Const(value))
             case "rows":
-                return isinstance(value, torch.Tensor) and _is_rows(value, turned=bool(self.value(atom.args[1])))
+                return isinstance(value, torch.Tensor) and _is_rows(
+                    value, turned=bool(atom.args[1:] and self.value(atom.args[1]))
+                )
             case _:
                 return None
 
