@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from inplace_lint.core.event import Event, Refused, Site, Stale, Touch
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Names, Node, Object, Storage, Tensor, Write
-from inplace_lint.domain.traits import MAPPING, TENSOR, Key, Kind, Trait
+from inplace_lint.domain.traits import CONTENTS, TENSOR, Key, Kind, Trait
 from inplace_lint.domain.values import NAMES, Builtin, Const, NodeId, Ref, RefId, StorageId, Sym, SymId, Tuple, Value
 
 
@@ -191,7 +191,7 @@ class State:
 
     def contents(self, value: Value) -> Value:
         """
-        Return the dict behind an object whose class derives from one; else the value itself.
+        Return the dict or list behind an object whose class derives from one; else the value itself.
 
         For the attributes of an object as a mapping it is a copy.
         """
@@ -201,8 +201,8 @@ class State:
                 return value
             named: dict[object, Value] = dict(instance.attrs.items())
             return self.new(DictObject(named, not instance.opaque))
-        mapping = self.trait(MAPPING, value.id) if type(value) is Ref else None
-        return value if mapping is None else mapping
+        inner = self.trait(CONTENTS, value.id) if type(value) is Ref else None
+        return value if inner is None else inner
 
     def tensor(self, value: Value) -> Tensor | None:
         """Return the tensor behind a value, or None if it is not one."""

@@ -287,7 +287,7 @@ HOOKS_BEFORE: Trait[RefId, tuple[Ref, ...]] = Trait("hooks before", Owner.OBJECT
 HOOKS_AFTER: Trait[RefId, tuple[Ref, ...]] = Trait("hooks after", Owner.OBJECT)
 HOOKED_NODE: Trait[RefId, NodeId] = Trait("node of the hook", Owner.OBJECT)
 BUFFER: Trait[tuple[RefId, str], bool] = Trait("buffer", Owner.OBJECT)
-MAPPING: Trait[RefId, Ref] = Trait("dict behind an object of a class that derives from it", Owner.OBJECT)
+CONTENTS: Trait[RefId, Ref] = Trait("dict or list behind an object of a class that derives from it", Owner.OBJECT)
 WHOLE_NUMBERS: Trait[StorageId, bool] = Trait("holds whole numbers, as a cast to these may share it", Owner.STORAGE)
 SELECTED: Trait[RefId, bool] = Trait("copied by an index", Owner.OBJECT, derived=True)
 LEAST_AXES: Trait[RefId, int] = Trait("has at least so many axes, of which no more is known", Owner.OBJECT)

@@ -104,11 +104,16 @@ class Imported(Struct, frozen=True):
 
 
 class Tuple(Struct, frozen=True):
-    """A Python tuple; `exact`: `items` are certainly all its items; `fields` are the names of a named tuple."""
+    """
+    A Python tuple; `exact`: `items` are certainly all its items.
+
+    `fields` are the names of a named tuple, and `cls` its class where the program defines that.
+    """
 
     items: tuple[Value, ...]
     exact: bool = True
     fields: tuple[str, ...] = ()
+    cls: ClassValue | None = None
 
 
 class SliceValue(Struct, frozen=True):
@@ -216,6 +221,7 @@ Value = (
 )
 
 NONE = Const(None)
+NEW_TUPLE = Dotted("collections.namedtuple()")  # a partial call of it is the class that `namedtuple` returns
 PARTIAL_METHOD = Builtin("partialmethod")  # a partial call of it is a method, whose first argument is its object
 NAMES = "vars"  # the builtin that is the mapping of the names of a module, or of the attributes of an object
 

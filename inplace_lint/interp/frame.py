@@ -31,7 +31,8 @@ class Frame(Struct, frozen=True):
     was constructed. `dropped` are the call whose result a statement drops and those that are its receiver. `inside`
     runs the body of a `with` statement for which a generator is a context manager: once, at its `yield`. `handles` is
     the exception that the running handler caught. `outer` are the variables of the calls that are under way outside of
-    this one. `turns` are those of the loops of this function around what runs, multiplied.
+    this one. `turns` are those of the loops of this function around what runs, multiplied. `modelled`:
+    it runs the model of a library.
     """
 
     env: Ref
@@ -48,6 +49,7 @@ class Frame(Struct, frozen=True):
     handles: Raised | None = None
     outer: tuple[Ref, ...] = ()
     turns: int = 1
+    modelled: bool = False
 
     def looping(self, turns: int) -> Frame:
         """Return this frame for the body of a loop."""
@@ -58,7 +60,9 @@ class Frame(Struct, frozen=True):
         return replace(self, dropped=calls)
 
     def site(self, at: int) -> Site:
-        """Return the site of a node that this frame executes."""
+        """Return the site of a node that this frame executes; what a model executes is done where that was called."""
+        if self.modelled and self.caller is not None:
+            return self.caller
         return Site(Place(self.slice, at), self.caller)
 
     def variables(self, expr: ir.Expr | None) -> frozenset[Variable]:

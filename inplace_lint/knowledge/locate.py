@@ -12,6 +12,8 @@ from pathlib import Path
 
 from inplace_lint.core.errors import InplaceLintError
 
+MODELS = "<models>/"  # begins the path of a model; no file of a project has such a path
+
 
 @cache
 def rules_dir() -> Path:
@@ -34,10 +36,22 @@ def rule_page(name: str, lang: str = "en") -> Path:
     return page if page.is_file() else rules_dir() / f"{name}.md"
 
 
+@cache
+def model_of(library: str) -> str | None:
+    """Return the path under which the model of a library's module is read; None where there is none."""
+    name = f"{library.replace('.', '/')}.py"
+    return f"{MODELS}{name}" if (rules_dir() / "models" / name).is_file() else None
+
+
+def model_text(path: str) -> str:
+    """Return the source of a model by its path."""
+    return (rules_dir() / "models" / path.removeprefix(MODELS)).read_text(encoding="utf-8")
+
+
 def digest_of_facts() -> str:
-    """Return a digest of all op tables: it changes whenever any fact does."""
+    """Return a digest of all op tables and models: it changes whenever any fact does."""
     total = hashlib.sha256()
-    for path in sorted((rules_dir() / "ops").rglob("*.json*")):
+    for path in sorted([*(rules_dir() / "ops").rglob("*.json*"), *(rules_dir() / "models").rglob("*.py")]):
         total.update(path.name.encode() + b"\0" + path.read_bytes())
     return total.hexdigest()
 

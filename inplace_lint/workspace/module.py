@@ -18,6 +18,7 @@ from inplace_lint.ir.nodes import ClassDef, Code, FunctionDef, ImportFrom, Impor
 from inplace_lint.workspace import answers
 from inplace_lint.workspace.claims import Asked, Question, digest
 
+_HOOK, _DEEPEST = "__init_subclass__", 8
 _A_LINE = 350  # bytes of a lowered line, seen in transformers
 
 
@@ -81,7 +82,9 @@ class Module(Struct):
         for node in self.outline.imports:
             for name, original in _bound(node):
                 self._imported.setdefault(name, []).append((node, original))
-        self._filling = tuple(item for item in self.outline.items if item.decorators or item.kind == "statement")
+        self._filling = tuple(
+            item for item in self.outline.items if item.decorators or item.bases or item.kind == "statement"
+        )
         self._stars = tuple(stars_of(self.outline))
 
     def weight(self) -> int:
@@ -142,7 +145,8 @@ class Module(Struct):
                 for item in self._filling
                 if name not in item.binds
                 and (
-                    any(self._fills_by(decorator, name) for decorator in item.decorators)
+                    self._is_registered(item, name, 0)
+                    or any(self._fills_by(decorator, name) for decorator in item.decorators)
                     or (item.kind == "statement" and any(self._fills_by(call, name) for call in item.calls))
                     or (item.kind == "statement" and name in item.reads and (item.writes or _only_sets(item)))
                     or (item.kind == "statement" and name in item.reads and self._exchanges(item, name))
@@ -172,6 +176,19 @@ class Module(Struct):
         if callee.startswith(f"{name}."):
             return True
         return any(item.kind == "function" and name in item.reads for item in self._by_name.get(callee, ()))
+
+    def _is_registered(self, item: Definition, name: str, depth: int) -> bool:
+        """
+        Return whether a class derives from one of the file that does something with each class that derives from it.
+
+            class Part:
+                kinds = {}
+                def __init_subclass__(cls): Part.kinds[cls.__name__] = cls
+        """
+        bases = [base for one in item.bases for base in self._by_name.get(one, ())] if depth < _DEEPEST else []
+        hooks = [(base, method) for base in bases for method in base.methods if method.name == _HOOK]
+        named = any(name == base.name or name in method.reads for base, method in hooks)
+        return named or any(self._is_registered(base, name, depth + 1) for base in bases)
 
     def _exchanges(self, item: Definition, name: str) -> bool:
         """Return whether a statement may set a method of a class: it does more with one than call it."""

@@ -16,6 +16,7 @@ from inplace_lint.effects.outline_form import outline_in, outline_out
 from inplace_lint.effects.summary import Definition, Outline, outline
 from inplace_lint.effects.swaps import hooks_in
 from inplace_lint.ir.nodes import ImportFrom
+from inplace_lint.knowledge.locate import MODELS, model_text
 from inplace_lint.workspace.answers import of_definitions
 from inplace_lint.workspace.claims import ALL_RUN, COARSE, Asked, Claim, Question, Text, digest
 from inplace_lint.workspace.import_resolver import Lookup
@@ -298,7 +299,7 @@ class Project(Struct):
 
     def source(self, path: str) -> str | None:
         """Return the text of a file; None where it cannot be read."""
-        text = self.read(path)
+        text = _model(path) if path.startswith(MODELS) else self.read(path)
         self.digests[path] = "" if text is None else text.digest
         return None if text is None else text.source
 
@@ -370,6 +371,11 @@ class Project(Struct):
         made = outline(path, source, roots)
         self.outlines[key] = outline_out(made)
         return made
+
+
+def _model(path: str) -> Text:
+    source = model_text(path)
+    return Text(source, digest(source))
 
 
 def _alike(one: Outline, other: Outline) -> bool:

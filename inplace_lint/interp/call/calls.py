@@ -59,7 +59,7 @@ from inplace_lint.interp.intrinsics import (
     table,
 )
 from inplace_lint.interp.outcome import Flow, Outcome, Outcomes, Raised, Results, returned
-from inplace_lint.interp.pylib import builtins, stdlib
+from inplace_lint.interp.pylib import builtins, models, stdlib
 from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.facts import Facts
 from inplace_lint.knowledge.layers import is_layer
@@ -232,8 +232,9 @@ def _call_library(interp: Interpreter, frame: Frame, state: State, name: str, ar
     if name.endswith(".__init__") and arguments.positional:
         return _library_constructor(interp, frame, state, name, arguments, at)
     forms = facts.forms(name)
-    if not forms and facts.framework.operators:
+    if not forms:
         results = _call_operator(interp, frame, state, facts, name, arguments, at)
+        results = results or models.call(interp, frame, state, name, arguments, at)
         if results is not None:
             return results
     if forms and forms[0].act and forms[0].init is None:

@@ -7,10 +7,12 @@ Closures: functions of the program as values, and how arguments become the varia
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from inplace_lint.core.event import Site
 from inplace_lint.core.span import Place, Slice
 from inplace_lint.domain import origins, traits
-from inplace_lint.domain.heap import DictObject, Names
+from inplace_lint.domain.heap import DictObject, Instance, ListObject, Names
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, ClassValue, Closure, Const, Partial, Ref, Sym, Tuple, Value
 from inplace_lint.interp import symbolic_args
@@ -22,6 +24,7 @@ from inplace_lint.interp.outcome import taken
 from inplace_lint.ir import nodes as ir
 from inplace_lint.ir import promises
 from inplace_lint.ir.walk import walk
+from inplace_lint.knowledge.locate import MODELS
 
 _VAGUE = frozenset({"", "input"})
 _PLAIN = frozenset({"array", "number", "sequence", "str"})
@@ -222,7 +225,8 @@ def bind_arguments(
     function = closure.function
     key = f"{function.slice.path}:{function.slice.first}:{function.qualname}:{function.sha}"
     again = frame.stack.count(key)
-    if len(frame.stack) >= DEPTH or again >= COUNTED_RECURSION or (again >= RECURSION and not _counts(arguments)):
+    ends = again < RECURSION or _counts(arguments) or _descends(state, frame, arguments)
+    if len(frame.stack) >= DEPTH or again >= COUNTED_RECURSION or not ends:
         interp.fuel.counters["calls_too_deep"] += 1
         return None
     bound = bind(interp, state, closure, arguments, frame)
@@ -237,6 +241,40 @@ def bind_arguments(
 def _counts(arguments: Arguments) -> bool:
     """Check whether a known whole number is passed: a recursion that counts ends."""
     return any(type(value) is Const and type(value.value) is int for value in arguments.positional)
+
+
+def _descends(state: State, frame: Frame, arguments: Arguments) -> bool:
+    """Check whether a part of what a variable of the caller holds is passed: recursion over nested containers ends."""
+    env, scope = frame.env, state.heap[frame.env.id]
+    held: list[Value] = []
+    while type(scope) is Names:
+        held += scope.values.values()
+        if scope.parent is None or not state.has_trait(traits.COMPREHENSION, env.id):
+            break
+        env, scope = scope.parent, state.heap[scope.parent.id]
+    parts = {part for value in held for part in _parts(state, value)}
+    return any(value in parts for value in arguments.positional)
+
+
+def _parts(state: State, value: Value) -> Iterable[Value]:
+    """Return the items of a container, and what the attributes of an object have."""
+    match value if isinstance(value, Tuple) else state.object(value):
+        case Tuple(items) | ListObject(items):
+            found: Iterable[Value] = items
+        case DictObject(items):
+            found = items.values()
+        case Instance(_, attrs):
+            found = (part for one in attrs.values() for part in (one, *_items(state, one)))
+        case _:
+            found = ()
+    return [part for part in found if isinstance(part, Ref | Tuple)]
+
+
+def _items(state: State, value: Value) -> Iterable[Value]:
+    inner = state.object(value)
+    if isinstance(inner, DictObject):
+        return inner.items.values()
+    return inner.items if isinstance(inner, ListObject) else ()
 
 
 def enter(
@@ -263,8 +301,10 @@ def frame_of(
     state.clock += 1
     env = state.new_frame(Names(values, dict.fromkeys(values, state.clock), closure.env))
     receiver = values[function.params[0].name] if closure.owner is not None and function.params else None
-    stack, outer = (*frame.stack, key), (*frame.outer, frame.env)
-    return Frame(env, closure.module, function.slice, site, closure, receiver, passed, stack, outer=outer)
+    stack, outer, modelled = (*frame.stack, key), (*frame.outer, frame.env), closure.module.startswith(MODELS)
+    return Frame(
+        env, closure.module, function.slice, site, closure, receiver, passed, stack, outer=outer, modelled=modelled
+    )
 
 
 def name_of(function: ir.Function) -> str:

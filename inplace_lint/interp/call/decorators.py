@@ -20,12 +20,14 @@ from inplace_lint.interp.frame import Arguments, Frame, text_of
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import operators
 from inplace_lint.interp.outcome import taken
+from inplace_lint.interp.pylib import models
 from inplace_lint.ir import nodes as ir
 from inplace_lint.ir.spelling import spells
 
 _OF_BASES = "__init_subclass__"
 _WAYS = 2  # of a decorator that are followed
-_DISPATCHES = ("singledispatch", "singledispatchmethod")  # these may run a function that is registered later
+_DISPATCHES = "singledispatchmethod"  # may run a method that is registered later
+_MANAGERS = ("contextmanager", "asynccontextmanager")
 _CACHES = ("lru_cache", "cache")
 _CACHED_PROPERTY = "functools.cached_property"
 _ENTERED = ("contextlib.ContextDecorator",)
@@ -54,7 +56,7 @@ def apply(
         if spells(decorator, "abstractmethod"):
             closure = replace(closure, abstract=True)
             continue
-        if closure.function.is_generator and spells(decorator, "contextmanager"):
+        if closure.function.is_generator and any(spells(decorator, one) for one in _MANAGERS):
             closure = replace(closure, manages=True)
             continue
         value = taken(state, interp.evaluate(frame, state, decorator)) or NONE
@@ -65,9 +67,9 @@ def apply(
             closure = replace(closure, caches=True)
             made = replace(made, caches=True) if isinstance(made, Closure) else made
             continue
-        if any(spells(decorator, name) for name in _DISPATCHES) and not _is_of_program(interp, state, value):
+        if spells(decorator, _DISPATCHES) and not _is_of_program(interp, state, value):
             return [(state, state.symbols.sym((origins.RESULT, value, closure, state.next_id), "callable"))]
-        around = _around(interp, frame, state, decorator, value, made or closure)
+        around = _around(interp, frame, state, decorator, models.meant(interp, frame, state, value), made or closure)
         if isinstance(around, Closure) and made is None:
             closure = around
         else:

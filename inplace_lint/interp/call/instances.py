@@ -12,11 +12,24 @@ from msgspec.structs import replace
 from inplace_lint.domain import origins
 from inplace_lint.domain.heap import Instance
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Bound, Builtin, ClassValue, Closure, Const, Dotted, Partial, Ref, Sym, Value
+from inplace_lint.domain.values import (
+    NEW_TUPLE,
+    Bound,
+    Builtin,
+    ClassValue,
+    Closure,
+    Const,
+    Dotted,
+    Partial,
+    Ref,
+    Sym,
+    Tuple,
+    Value,
+)
 from inplace_lint.effects.write_evidence import SWITCH
 from inplace_lint.interp import symbolic_args
 from inplace_lint.interp.call import closures, construction_summary, hooks, module_registry
-from inplace_lint.interp.call.library_bases import fill, library_base, library_init, prepare_container, prepare_mapping
+from inplace_lint.interp.call.library_bases import fill, library_base, library_init, prepare_container, prepare_contents
 from inplace_lint.interp.call.module_containers import run_in_order
 from inplace_lint.interp.call.unknown_calls import unknown_call
 from inplace_lint.interp.control import modes
@@ -38,6 +51,12 @@ def construct(
     made = _made(interp, frame, state, cls, arguments, at)
     if made is not None:
         return made
+    row = next((base for base in cls.bases if isinstance(base, Partial) and base.function == NEW_TUPLE), None)
+    if (
+        row is not None and interp.lookup(state, cls, "__new__") is None
+    ):  # class Pair(namedtuple("Pair", "left right")): ...
+        rows = interp.call(frame, state, row, arguments, at)
+        return [(after, replace(value, cls=cls) if isinstance(value, Tuple) else value) for after, value in rows]
     if interp.fuel.lazy or interp.context.is_module(cls) is None:
         return _construct(interp, frame, state, cls, arguments, at)
     return construction_summary.construct(
@@ -93,7 +112,7 @@ def _construct(
     if arguments.spread and isinstance(init, Closure) and not closures.fits(init, arguments):
         arguments = replace(arguments, unknown=True)
     ref = bare(interp, state, cls, is_module=is_module)
-    mapping = prepare_mapping(interp, state, cls, ref)
+    mapping = prepare_contents(interp, state, cls, ref)
     if mapping is not None and init is None:
         return [(after, ref) for after, _ in interp.call(frame, state, Builtin("__init__", mapping), arguments, at)]
     instance = state.instance(ref)

@@ -33,6 +33,7 @@ MAPPINGS = frozenset(
         Dotted("typing_extensions.TypedDict"),
     }
 )
+_SEQUENCES = frozenset({Builtin("list"), Builtin("tuple"), Dotted("collections.UserList"), Dotted("collections.deque")})
 
 
 def fill(interp: Interpreter, state: State, ref: Ref, name: str, arguments: Arguments) -> None:
@@ -173,13 +174,17 @@ def prepare_container(interp: Interpreter, state: State, cls: ClassValue, ref: R
         state.put(ref, replace(instance, children=state.new(_empty(interp, cls))))
 
 
-def prepare_mapping(interp: Interpreter, state: State, cls: ClassValue, ref: Ref) -> Ref | None:
-    """Set an empty dict behind an instance whose class derives from `dict`, and return it."""
-    if not any(base in MAPPINGS for base in interp.context.mro(cls)):
+def prepare_contents(interp: Interpreter, state: State, cls: ClassValue, ref: Ref) -> Ref | None:
+    """Set an empty dict or list behind an instance whose class derives from one, and return it."""
+    bases = interp.context.mro(cls)
+    if any(base in MAPPINGS for base in bases):
+        inner = state.new(DictObject({}))
+    elif any(base in _SEQUENCES for base in bases) and interp.lookup(state, cls, "__new__") is None:
+        inner = state.new(ListObject(()))
+    else:
         return None
-    mapping = state.new(DictObject({}))
-    state.set_trait(traits.MAPPING, ref.id, mapping)
-    return mapping
+    state.set_trait(traits.CONTENTS, ref.id, inner)
+    return inner
 
 
 def library_base(interp: Interpreter, cls: Value, act: str = "") -> str | None:

@@ -343,7 +343,7 @@ def construct_special(interp: Interpreter, state: State, cls: ClassValue, argume
             value = arguments.positional[position]
         default = None if arguments.unknown or value is not None else interp.lookup(state, cls, field)
         values.append(value or default or state.symbols.sym((origins.FIELD, field, state.next_id)))
-    return [(state, Tuple(tuple(values), exact=True, fields=fields))]
+    return [(state, Tuple(tuple(values), exact=True, fields=fields, cls=cls))]
 
 
 def _named_part(act: IntrinsicCall) -> Results:

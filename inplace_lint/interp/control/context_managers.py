@@ -28,6 +28,7 @@ from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Flow, Outcome, Outcomes, Raised, taken
 
+_PREFIXES = ("", "a")  # of `__enter__` and, for `async with`, `__aenter__`
 Inside = Callable[[State, Value], Outcomes]
 
 
@@ -76,7 +77,8 @@ def _run_generator(
 def _run_object(
     interp: Interpreter, frame: Frame, state: State, value: Value, at: int, inside: Inside
 ) -> Outcomes | None:
-    enter = _method(interp, frame, state, value, "__enter__", at)
+    found = [(_method(interp, frame, state, value, f"__{prefix}enter__", at), prefix) for prefix in _PREFIXES]
+    enter, prefix = next((pair for pair in found if pair[0] is not None), (None, ""))
     if enter is None:
         return None
     outcomes: Outcomes = []
@@ -84,7 +86,7 @@ def _run_object(
         with interp.fuel.listening():
             left = inside(after, entered)
         for outcome in left:
-            leave = _method(interp, frame, outcome.state, value, "__exit__", at)
+            leave = _method(interp, frame, outcome.state, value, f"__{prefix}exit__", at)
             if leave is None:
                 outcomes.append(outcome)
                 continue

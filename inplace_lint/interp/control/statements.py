@@ -24,7 +24,7 @@ from inplace_lint.interp.fuel import PATHS_THAT_RAISE, Fuel
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.options.sides import writing_side
 from inplace_lint.interp.outcome import Flow, Outcome, Outcomes, Raised, goes_on
-from inplace_lint.interp.pylib import dataclass_fields
+from inplace_lint.interp.pylib import dataclass_fields, models
 from inplace_lint.ir import nodes as ir
 
 
@@ -341,7 +341,7 @@ def make_class(
     for base in (*node.bases, *metaclass):
         # IMPRECISE: a base expression with several values is followed on its first one.
         results = interp.evaluate(frame, state, base)
-        bases.append(results[0][1] if results else NONE)
+        bases.append(models.as_base(interp, frame, state, results[0][1]) if results else NONE)
     meta = bases.pop() if metaclass else None
     is_data = dataclass_fields.makes_data(interp, node, bases)
     env = frame.env if frame.closure is not None else None

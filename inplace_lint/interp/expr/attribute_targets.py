@@ -105,7 +105,7 @@ def _set_item(interp: Interpreter, state: State, ref: Ref, instance: Instance, n
         module_containers.put(state, ref, name, value)
         return True
     own = instance.attrs.get("__dict__")
-    names = state.trait(traits.MAPPING, ref.id) if own is None else state.contents(own)
+    names = state.trait(traits.CONTENTS, ref.id) if own is None else state.contents(own)
     inner = None if names is None else state.object(names)
     if own is None and (inner is None or interp.lookup(state, instance.cls, "__setattr__") is None):
         return False

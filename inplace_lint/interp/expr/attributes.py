@@ -76,7 +76,10 @@ def get(interp: Interpreter, frame: Frame, state: State, value: Value, name: str
         case ClassValue():
             return _of_class(interp, frame, state, value, name, at)
         case Tuple():
-            found = _of_tuple(interp, value, name)
+            own = None if value.cls is None or name in value.fields else lookup(interp, state, value.cls, name)
+            if own is not None:
+                return _bound(interp, frame, state, value, own, at)
+            found = dataclass_fields.part_of_tuple(interp, value, name)
             lacks = interp.fuel.listens and value.fields and type(found) is Builtin and not hasattr(tuple, name)
             return interp.fuel.leave(state, _attribute_error(frame, at)) if lacks else [(state, found)]
         case Const() | Sym():
@@ -115,14 +118,6 @@ def _of_other(state: State, value: Value, name: str) -> Value:
         case _:
             own = closures.attribute(state, value, name) if isinstance(value, Closure) else None
             return own or state.symbols.sym((origins.ATTRIBUTE, value, name))
-
-
-def _of_tuple(interp: Interpreter, value: Tuple, name: str) -> Value:
-    """Return a part of a tuple by its field name, or by the name that the framework has for parts of its results."""
-    if value.fields and (name == "_fields" or name in value.fields):
-        return Tuple(tuple(map(Const, value.fields))) if name == "_fields" else value.items[value.fields.index(name)]
-    place = interp.context.default().framework.fields.get(name)
-    return Builtin(name, value) if place is None or place >= len(value.items) else value.items[place]
 
 
 def _library_attribute(interp: Interpreter, dotted: str, name: str) -> Value:
@@ -259,7 +254,7 @@ def _undefined(
     computed = tensor_attributes.computed(interp, frame, state, instance, name, at)
     if computed is not None:
         return computed
-    method = own_names.of_mapping(state, value, name)
+    method = own_names.of_contents(state, value, name)
     if method is not None:
         return [(state, method)]
     dunder = name.startswith("__") and name.endswith("__")
@@ -315,7 +310,7 @@ def _by_getattr(interp: Interpreter, frame: Frame, state: State, value: Ref, ins
     child = module_containers.named(state, instance, name)
     if child is not None:
         return child
-    mapping = state.trait(traits.MAPPING, value.id)
+    mapping = state.trait(traits.CONTENTS, value.id)
     inner = None if mapping is None else state.object(mapping)
     if isinstance(inner, DictObject) and name in inner.items and lookup(interp, state, instance.cls, "__getattr__"):
         return inner.items[name]
@@ -387,7 +382,7 @@ def _super(
     if found is None and isinstance(receiver, ClassValue) and name in _OF_CLASSES:
         return [(state, Builtin(_OF_CLASSES[name], receiver if name == "__call__" else None))]
     if found is None:
-        found = own_names.of_mapping(state, receiver, name) if isinstance(receiver, Ref) else None
+        found = own_names.of_contents(state, receiver, name) if isinstance(receiver, Ref) else None
         found = Builtin(f"object.{name}", receiver) if found is None and name in _OF_OBJECT else found
         return [(state, found or state.symbols.sym((origins.SUPER, name)))]
     return _bound(interp, frame, state, receiver, found, at)

@@ -11,12 +11,12 @@ The names of a module, or the attributes of an object, as a mapping: `globals()`
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import OrderedDict, deque
 
 from msgspec.structs import replace
 
 from inplace_lint.domain import origins, traits
-from inplace_lint.domain.heap import DictObject
+from inplace_lint.domain.heap import DictObject, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NAMES, NONE, Builtin, Const, ModuleValue, Ref, Value
 from inplace_lint.interp.expr import environment
@@ -69,11 +69,12 @@ def write_back(state: State, owner: Ref, copy: Ref) -> None:
         state.put(owner, replace(instance, attrs=attrs, opaque=instance.opaque or not names.exact))
 
 
-def of_mapping(state: State, value: Ref, name: str) -> Builtin | None:
-    """Return a method of the dict behind an object whose class derives from one."""
-    mapping = state.trait(traits.MAPPING, value.id)
-    none = mapping is None or name == "__setattr__" or not hasattr(OrderedDict, name)
-    return None if none else Builtin(name, mapping)
+def of_contents(state: State, value: Ref, name: str) -> Builtin | None:
+    """Return a method of the dict or list behind an object whose class derives from one."""
+    inner = state.trait(traits.CONTENTS, value.id)
+    kind = deque if inner is not None and isinstance(state.object(inner), ListObject) else OrderedDict
+    none = inner is None or name == "__setattr__" or not hasattr(kind, name)
+    return None if none else Builtin(name, inner)
 
 
 def bound(state: State, value: Value, found: Value) -> Value:

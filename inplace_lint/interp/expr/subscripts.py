@@ -323,7 +323,7 @@ def _from_instance(
             return [(state, module_containers.item(state, instance, inner, index))]
         if isinstance(inner, DictObject):
             return [(state, _from_dict(state, value, inner, module_containers.key_at(inner, index)))]
-    mapping = state.trait(traits.MAPPING, value.id) if isinstance(value, Ref) else None
+    mapping = state.trait(traits.CONTENTS, value.id) if isinstance(value, Ref) else None
     inner = None if mapping is None else state.object(mapping)
     if isinstance(inner, DictObject) and _is_missing(inner, path_condition.known(state, index)):
         own = interp.special_method(frame, state, value, "__missing__", (index,), at)

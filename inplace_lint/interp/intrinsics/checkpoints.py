@@ -56,7 +56,8 @@ def _checkpoint(act: IntrinsicCall) -> Results:
         _forget(act, after, first, start, given, own)
         saved = [one for save in kept for one in _arguments(act, after, save, start)] if compares is not False else kept
         for _, tensor in after.tensors_in(value):
-            for number in tensor.nodes:
+            # What the function hands on as it is has no node of its own: without one nothing runs it again.
+            for number in [one for one in tensor.nodes if one > first or compares is not False]:
                 node = after.nodes[number]
                 after.nodes[number] = replace(node, saves=(*node.saves, *saved))
     return results

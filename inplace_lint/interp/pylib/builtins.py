@@ -43,6 +43,7 @@ from inplace_lint.interp.pylib import (
 )
 from inplace_lint.interp.pylib.request import Request
 from inplace_lint.interp.transfer import layouts, materialise
+from inplace_lint.ir import nodes as ir
 
 
 def call(interp: Interpreter, frame: Frame, state: State, function: Builtin, arguments: Arguments, at: int) -> Results:
@@ -167,6 +168,8 @@ def _next(request: Request) -> Results:
     if value is not None and request.state.instance(value) is not None:
         own = request.interp.special_method(request.frame, request.state, value, "__next__", (), request.at)
         return own or request.unknown()
+    if isinstance(value, Tuple) and value.items and isinstance(request.arguments.exprs.get(0), ir.Call):
+        return [(request.state, value.items[0])]  # of an iterator that nothing else asks
     if not isinstance(value, Ref) or not isinstance(inner, ListObject) or not inner.items:
         return request.unknown()
     generators.ask(request.state, value, len(inner.items))

@@ -326,10 +326,31 @@ def _is_quick(given: Sequence[object]) -> bool:
 def order(state: State, keys: Sequence[Value], *, reverse: bool) -> list[int] | None:
     """Return the places of keys in their order, equal ones as they come; None where that is not known."""
     try:
-        known = [_python(state, key) for key in keys]
+        known = [_comparable(state, key) for key in keys]
         return sorted(range(len(known)), key=known.__getitem__, reverse=reverse)
     except (_Unknown, TypeError):
         return None
+
+
+def _comparable(state: State, key: Value) -> Any:  # noqa: ANN401 - any plain value
+    """Return a key to sort by; what is not known of it may stand after what decides."""
+    if isinstance(key, Tuple) and key.exact:
+        return tuple([_comparable(state, item) for item in key.items])
+    try:
+        return _python(state, key)
+    except _Unknown:
+        return _Undecided()
+
+
+class _Undecided:
+    """What cannot be compared: `_Unknown` is raised where that is asked for."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        raise _Unknown
+
+    __lt__ = __gt__ = __eq__
 
 
 def _python(state: State, value: Value) -> Any:  # noqa: ANN401 - any plain value

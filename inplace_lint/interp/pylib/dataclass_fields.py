@@ -11,6 +11,7 @@ from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
     NONE,
+    Builtin,
     ClassValue,
     Closure,
     Const,
@@ -88,6 +89,14 @@ def class_attribute(interp: Interpreter, state: State, cls: ClassValue, name: st
     if name in {"_fields", "__match_args__"} and (fields := of_named_tuple(interp, cls)) is not None:
         return Tuple(tuple(map(Const, fields)))
     return state.symbols.sym((origins.ATTRIBUTE, cls.slice, cls.name, name))
+
+
+def part_of_tuple(interp: Interpreter, value: Tuple, name: str) -> Value:
+    """Return a part of a tuple by its field name, or by the name that the framework has for parts of its results."""
+    if value.fields and (name == "_fields" or name in value.fields):
+        return Tuple(tuple(map(Const, value.fields))) if name == "_fields" else value.items[value.fields.index(name)]
+    place = interp.context.default().framework.fields.get(name)
+    return Builtin(name, value) if place is None or place >= len(value.items) else value.items[place]
 
 
 def of_named_tuple(interp: Interpreter, cls: ClassValue) -> tuple[str, ...] | None:

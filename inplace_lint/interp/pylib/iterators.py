@@ -12,12 +12,13 @@ from inplace_lint.interp.control import generators, iteration, path_condition
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.fuel import UNKNOWN_TURNS
 from inplace_lint.interp.interpreter import Interpreter
-from inplace_lint.interp.outcome import Items, Raised, Results
+from inplace_lint.interp.outcome import Items, Raised, Results, taken
 from inplace_lint.interp.pylib import constant_folding
 from inplace_lint.interp.pylib.request import Request
 from inplace_lint.interp.transfer import materialise, no_gradient
 
 _LONGEST = 256
+_MOST_COMPARED = 16
 
 
 def of_range(request: Request) -> Results:
@@ -118,9 +119,30 @@ def orders(
     backward = False if reverse is None else path_condition.truth(state, reverse)
     going = [(state, tuple(items))] if key == NONE else _each(interp, frame, state, key, zip(items), at)
     return [
-        (after, None if backward is None else constant_folding.order(after, keys, reverse=backward))
-        for after, keys in going
+        (after, None if backward is None else _order(interp, frame, after, keys, at, backward)) for after, keys in going
     ]
+
+
+def _order(
+    interp: Interpreter, frame: Frame, state: State, keys: Sequence[Value], at: int, backward: bool
+) -> list[int] | None:
+    """Return the places of keys in their order; objects of the program are compared by their own `__lt__`."""
+    if len(keys) > _MOST_COMPARED or not all(state.instance(key) is not None for key in keys):
+        return constant_folding.order(state, keys, reverse=backward)
+    places: list[int] = []
+    for place, key in enumerate(keys):
+        until = len(places)
+        while until:
+            pair = (keys[places[until - 1]], key) if backward else (key, keys[places[until - 1]])
+            is_less = taken(state, interp.special_method(frame, state, pair[0], "__lt__", pair[1:], at) or [])
+            side = None if is_less is None else path_condition.truth(state, is_less)
+            if side is None:
+                return None
+            if not side:
+                break
+            until -= 1
+        places.insert(until, place)
+    return places
 
 
 def of_sorted(request: Request) -> Results:

@@ -182,7 +182,7 @@ def _created(state: State, items: Mapping[object, Value], exact: bool, depth: in
             made[name] = _created(state, inner.items, inner.exact, depth + 1)
     mapping = state.new(DictObject(made, exact))
     ref = state.new(Instance(Dotted("types.SimpleNamespace"), {"__dict__": mapping}, opaque=not exact))
-    state.set_trait(traits.MAPPING, ref.id, mapping)
+    state.set_trait(traits.CONTENTS, ref.id, mapping)
     return ref
 
 

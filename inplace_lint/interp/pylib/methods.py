@@ -67,6 +67,8 @@ def _of_container(
     interp: Interpreter, frame: Frame, state: State, function: Builtin, receiver: Value, arguments: Arguments, at: int
 ) -> Results:
     """Run a method of a list or dict; that of any other value is a constant or unknown."""
+    if function.name == "__getitem__" and arguments.positional:
+        return interp.get_item(frame, state, receiver, arguments.positional[0], ir.Const(None))
     match state.object(receiver), receiver:
         case ListObject() as inner, Ref() as ref if function.name == "sort":
             return _sort(interp, frame, state, ref, inner, arguments, at)
@@ -79,8 +81,6 @@ def _of_container(
         case ListObject() as inner, Ref() as ref:
             name = _OF_QUEUES.get(function.name, function.name)
             return [(state, _list_method(interp, frame, state, ref, inner, name, arguments, at))]
-        case DictObject(), Ref() if function.name == "__getitem__" and arguments.positional:
-            return interp.get_item(frame, state, receiver, arguments.positional[0], ir.Const(None))
         case DictObject() as mapping, Ref() as ref:
             place = Place(frame.slice, at)
             if function.name == "get" and arguments.positional:
@@ -163,16 +163,17 @@ def _list_method(
         case "append" | "add" | "appendleft" if first is not None:
             interp.listeners.store(state, Place(frame.slice, at), first, inner.items)
             state.put(ref, _of_kind(inner.extended((first,), left=name == "appendleft")))
-        case "extend" | "extendleft" | "update" if first is not None:
+        case "extend" | "extendleft" | "update" | "__init__" if first is not None:
             more = interp.turns(frame, state, first, None, at)
             for item in more.items:
                 interp.listeners.store(state, Place(frame.slice, at), item, inner.items)
             left = name == "extendleft"
             longer = inner.extended(more.items[::-1] if left else more.items, exact=more.exact, left=left)
             state.put(ref, _of_kind(longer))
-        case "insert" if len(arguments.positional) > 1:
+        case "insert" | "__setitem__" if len(arguments.positional) > 1:
             interp.listeners.store(state, Place(frame.slice, at), arguments.positional[1], inner.items)
-            _insert(state, ref, inner, arguments.positional[0], arguments.positional[1])
+            put = _insert if name == "insert" else item_stores.store
+            put(state, ref, inner, arguments.positional[0], arguments.positional[1])
         case "pop" | "popleft":
             return _pop(state, ref, inner, Const(0) if name == "popleft" else first)
         case "clear" | "reverse" | "rotate" | "remove" | "discard":

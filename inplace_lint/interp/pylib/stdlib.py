@@ -13,6 +13,7 @@ from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, ListObject, Names, Tensor, View
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
+    NEW_TUPLE,
     NONE,
     PARTIAL_METHOD,
     Bound,
@@ -31,17 +32,19 @@ from inplace_lint.interp.call import enums
 from inplace_lint.interp.expr import item_stores
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
-from inplace_lint.interp.outcome import Raised, Results
+from inplace_lint.interp.module_scope import module_env
+from inplace_lint.interp.outcome import Raised, Results, taken
 from inplace_lint.interp.pylib import (
     builtins,
     constant_folding,
     dataclass_fields,
     iterators,
     mappings,
-    operator_functions,
+    models,
     rearranging,
 )
 from inplace_lint.interp.pylib.duplicates import duplicate
+from inplace_lint.interp.transfer import materialise
 from inplace_lint.ir import nodes as ir
 
 
@@ -58,8 +61,8 @@ def call(interp: Interpreter, frame: Frame, state: State, name: str, arguments: 
         rearranged = rearranging.rearrange(interp, frame, state, name, arguments, at)
         if rearranged is not None:
             return rearranged
-    if name.startswith(operator_functions.NAME):
-        return operator_functions.call(interp, frame, state, name, arguments, at)
+    if name.startswith(_OPERATORS):
+        return _operator(interp, frame, state, name, arguments, at)
     if name.startswith("math."):
         return [(state, state.symbols.sym((origins.ARITHMETIC, name[5:], arguments.positional), "number"))]
     if name in _PURE:
@@ -69,7 +72,8 @@ def call(interp: Interpreter, frame: Frame, state: State, name: str, arguments: 
     if name.startswith(mappings.NAME):
         return mappings.call(interp, frame, state, name, arguments, at)
     handler = _HANDLERS.get(name)
-    return None if handler is None else handler(interp, frame, state, arguments, at)
+    run = models.call(interp, frame, state, name, arguments, at) if handler is None else None
+    return run if handler is None else handler(interp, frame, state, arguments, at)
 
 
 Handler = Callable[[Interpreter, Frame, State, Arguments, int], Results]
@@ -82,9 +86,30 @@ _AS_BUILTINS = {
     "six.moves.xrange": "range",
 }
 _PURE = frozenset({"os.path.join", "warnings.warn", "logging.getLogger", "time.time", "random.random"})
+_OPERATORS = "operator."
 _RANDOM = "random."
 _GENERATORS = {"random.Random", "random.SystemRandom"}
 _DRAWS_ITEMS = {"random.choice", "random.choices", "random.sample", "random.shuffle"}
+
+
+def _operator(
+    interp: Interpreter, frame: Frame, state: State, name: str, arguments: Arguments, at: int
+) -> Results | None:
+    """Run a function of `operator` on a tensor, as the operator, or by its model."""
+    function, given = name.removeprefix(_OPERATORS), arguments.positional
+    makes = isinstance(models.meant(interp, frame, state, Dotted(name)), ClassValue)
+    facts = materialise.framework_of(interp, state, given[0]) if given and not makes else None
+    if facts is None:
+        return models.call(interp, frame, state, name, arguments, at)
+    framework, method = facts.framework, f"__{function.strip('_')}__"
+    out_of_place = f"__{function[1:]}__"
+    if (
+        function.startswith("i")
+        and method not in framework.augmented.values()
+        and facts.forms(f"{framework.tensor}.{out_of_place}")
+    ):
+        method = out_of_place
+    return interp.call(frame, state, Dotted(f"{framework.tensor}.{method}"), arguments, at)
 
 
 def _random(interp: Interpreter, frame: Frame, state: State, name: str, arguments: Arguments) -> Results | None:
@@ -146,25 +171,6 @@ def _progress(_interp: Interpreter, frame: Frame, state: State, arguments: Argum
     return [(state, state.symbols.sym((origins.STANDARD_LIBRARY, frame.site(at))) if over is None else over)]
 
 
-def _reduce(interp: Interpreter, frame: Frame, state: State, arguments: Arguments, at: int) -> Results:
-    if len(arguments.positional) < 2:  # noqa: PLR2004 - reduce takes a function and items
-        return [(state, NONE)]
-    function, iterable = arguments.positional[:2]
-    items = list(interp.turns(frame, state, iterable, None, at).items)
-    if len(arguments.positional) > 2:  # noqa: PLR2004 - and may take a start
-        items.insert(0, arguments.positional[2])
-    if not items:
-        return [(state, NONE)]
-    going: Results = [(state, items[0])]
-    for item in items[1:]:
-        going = [
-            result
-            for before, total in going
-            for result in interp.call(frame, before, function, Arguments((total, item)), at)
-        ]
-    return going
-
-
 def _repeat(_interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
     value, times = (*arguments.positional, NONE, NONE)[:2]
     count = times.value if isinstance(times, Const) else None
@@ -196,7 +202,7 @@ def _named_tuple(interp: Interpreter, frame: Frame, state: State, arguments: Arg
         return [(state, state.symbols.sym((origins.NAMED_TUPLE, arguments.positional, state.next_id), "callable"))]
     usual = interp.items_of(frame, state, arguments.named("defaults") or Tuple(()), None, at)
     last = usual.items if usual.exact else ()
-    return [(state, Partial(Dotted(_NEW_TUPLE), (Tuple(items), Tuple(last)), ()))]
+    return [(state, Partial(NEW_TUPLE, (Tuple(items), Tuple(last)), ()))]
 
 
 def _new_tuple(_interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
@@ -237,12 +243,6 @@ def _import_top(interp: Interpreter, frame: Frame, state: State, arguments: Argu
     return [(state, state.symbols.sym((origins.IMPORT, arguments.positional)))]
 
 
-def _cast(_interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
-    """Return the value that `typing.cast` takes: it does nothing at run time."""
-    value = arguments.positional[1] if len(arguments.positional) > 1 else arguments.named("val")
-    return [(state, NONE if value is None else value)]
-
-
 def _find_spec(interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
     """Evaluate `find_spec`: frameworks, libraries with facts and the standard library are installed, others are not."""
     # IMPRECISE: code that depends on other optional packages is not explored.
@@ -280,10 +280,16 @@ def _fields(interp: Interpreter, _frame: Frame, state: State, arguments: Argumen
 
 
 def _annotations(interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, at: int) -> Results:
-    """Return what a class says of its variables, and those that it derives from."""
+    """Return what a class says of its variables, and those that it derives from, or a function of its parameters."""
     cls = arguments.positional[0] if arguments.positional else NONE
     if isinstance(cls, ClassValue):
         return [(state, dataclass_fields.annotated(interp, state, cls, inherited=True))]
+    if isinstance(cls, Closure):
+        env = module_env(state, cls.module) if cls.env is None else cls.env
+        inside = Frame(env, cls.module, cls.function.slice)
+        said = {one.name: one.annotation for one in cls.function.params if one.annotation is not None}
+        types = {name: taken(state, interp.evaluate(inside, state, expr)) for name, expr in said.items()}
+        return [(state, state.new(DictObject({name: one or NONE for name, one in types.items()})))]
     return [(state, state.symbols.sym((origins.STANDARD_LIBRARY, "typing.get_type_hints", cls, at)))]
 
 
@@ -354,11 +360,9 @@ def _exit(interp: Interpreter, frame: Frame, state: State, _arguments: Arguments
 
 
 _MOST_REPEATS = 64
-_NEW_TUPLE = "collections.namedtuple()"
 _HANDLERS: dict[str, Handler] = {
     "functools.partial": _partial,
     "functools.partialmethod": _partial_method,
-    "functools.reduce": _reduce,
     "itertools.repeat": _repeat,
     "collections.deque": _deque,
     **dict.fromkeys(("queue.Queue", "queue.SimpleQueue"), _queue),
@@ -367,7 +371,7 @@ _HANDLERS: dict[str, Handler] = {
     enums.AUTO.name: _auto,
     "collections.defaultdict": mappings.default_dict,
     **dict.fromkeys(("collections.namedtuple", "typing.NamedTuple"), _named_tuple),
-    _NEW_TUPLE: _new_tuple,
+    NEW_TUPLE.name: _new_tuple,
     "importlib.import_module": _import_module,
     "builtins.__import__": _import_top,
     "importlib.util.find_spec": _find_spec,
@@ -380,8 +384,6 @@ _HANDLERS: dict[str, Handler] = {
     "inspect.ismodule": _inspect(ModuleValue),
     **dict.fromkeys(("sys.exit", "os._exit", "os.abort"), _exit),
     "types.MethodType": _method,
-    "typing.cast": _cast,
-    "typing_extensions.cast": _cast,
     "typing.get_type_hints": _annotations,
     "dataclasses.asdict": _as_dict,
     "dataclasses.fields": _fields,

@@ -1,0 +1,5 @@
+"""Views of objects."""
+
+
+def MappingProxyType(mapping):
+    return mapping
