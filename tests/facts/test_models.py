@@ -69,6 +69,14 @@ CASES = {
         "m.flatten(NESTED)",
     ],
     "threading": ["threaded(m.Thread)", "threaded(type('Own', (m.Thread,), {'run': lambda one: one._args[0](3)}))"],
+    "torch.autograd.functional": [
+        "derived(m.jacobian)",
+        "derived(m.jacobian, of=2)",
+        "derived(m.hessian)",
+        "derived(m.vjp)",
+    ],
+    "torch.func": ["with_others(m.functional_call)", "with_others(m.functional_call, pair=True)"],
+    "torch.nn.utils.stateless": ["with_others(m.functional_call)"],
     "torch.nn.modules.transformer": [
         "[type(one).__name__ for one in m._get_clones(LINEAR, 2)]",
         "m._get_clones(LINEAR, 2)[0] is LINEAR",
@@ -172,6 +180,27 @@ def threaded(thread):
     one.start()
     one.join()
     return len(log), one.is_alive()
+
+
+def with_others(call, *, pair=False):
+    """Return what a network gives with other weights, and those that it has after that."""
+    import torch  # noqa: PLC0415 - of two models
+
+    net = torch.nn.Sequential(torch.nn.Linear(1, 1), torch.nn.Linear(1, 1, bias=False))
+    before = [p.detach().clone() for p in net.parameters()]
+    others = {name: torch.ones_like(p) for name, p in net.named_parameters()}
+    given = ({"1.weight": others.pop("1.weight")}, others) if pair else others
+    out = call(net, given, (torch.ones(1, 1),))
+    return out.item(), all(map(torch.equal, before, net.parameters()))
+
+
+def derived(function, *, of=1):
+    """Return derivatives of a function of numbers, of one or two of them."""
+    import torch  # noqa: PLC0415 - of one model
+
+    inputs = tuple(torch.tensor(2.0 + place) for place in range(of))
+    found = function(lambda *given: sum(one**3 for one in given), inputs if of > 1 else inputs[0])
+    return torch.utils._pytree.tree_map(torch.Tensor.item, found)
 
 
 def dispatched(decorate):
