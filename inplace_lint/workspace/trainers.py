@@ -74,6 +74,8 @@ class Trainers:
             return self._leads.of(*method) in _TRAINING or not self._is_used(method)
         if method[2] and not self._through(method, number=asks.number, plain=asks.name is not None):
             return False
+        if asks.number and method[2] and self._leads.of(*method) is Lead.UNSEEN:
+            return True  # the loss of a class that derives from another library's: `Trainer.compute_loss`
         return asks.name is None or bool(owner) or self._train((asks.path, asks.name), asks.number)
 
     def is_certain(self, asks: Asks) -> bool:

@@ -197,10 +197,11 @@ def with_others(call, *, pair=False):
 def derived(function, *, of=1):
     """Return derivatives of a function of numbers, of one or two of them."""
     import torch  # noqa: PLC0415 - of one model
+    from torch.utils._pytree import tree_map  # noqa: PLC0415
 
     inputs = tuple(torch.tensor(2.0 + place) for place in range(of))
     found = function(lambda *given: sum(one**3 for one in given), inputs if of > 1 else inputs[0])
-    return torch.utils._pytree.tree_map(torch.Tensor.item, found)
+    return tree_map(torch.Tensor.item, found)
 
 
 def dispatched(decorate):
