@@ -1016,6 +1016,28 @@ def test_what_another_library_calls_to_infer_is_not_told(lint, tree):
     assert lint("head.py") == QUIET
 
 
+LIBRARY_TRAINER = """\
+import torch
+from library import Trainer
+
+
+class Mine(Trainer):
+    def compute_loss(self, model, inputs, return_outputs=False):
+        outputs = model(**inputs)
+        scores = outputs.scores.sigmoid()
+        scores += 1
+        loss = {loss}
+        return (loss, outputs) if return_outputs else loss
+"""
+
+
+def test_the_loss_of_a_class_of_another_library_is_told(lint, tree):
+    (tree / "mine.py").write_text(LIBRARY_TRAINER.format(loss="scores.sum()"))
+    assert "mine.py:9:9: warning[IPL101]" in lint("--output-format=concise", "mine.py").out
+    (tree / "mine.py").write_text(LIBRARY_TRAINER.format(loss="scores"))
+    assert lint("mine.py").out == "All checks passed! (1 more with `--assume grad`)\n"
+
+
 MAPPING = """\
 import torch
 from tensordict import TensorDict
