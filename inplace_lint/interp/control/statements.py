@@ -328,7 +328,7 @@ def make_function(
 
 def _class(interp: Interpreter, frame: Frame, state: State, node: ir.ClassDef) -> Outcomes:
     cls = make_class(interp, frame, state, node, {})
-    state.bind(frame.env, node.name, cls)
+    state.bind(frame.env, node.name, decorators.run_on_class(interp, frame, state, node.decorators, cls))
     return [Outcome(state)]
 
 
