@@ -118,6 +118,12 @@ def _partial_method(_interp: Interpreter, _frame: Frame, state: State, arguments
     return [(state, Partial(PARTIAL_METHOD, arguments.positional, arguments.keywords))]
 
 
+def _weak(_interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
+    """Return what gives an object when it is called, as if the object were alive: `weakref.ref(x)()` is `x`."""
+    # IMPRECISE: the object may be gone, and the call then gives None (tests/semantics/leaves.md)
+    return [(state, Partial(Dotted("typing.cast"), (NONE, *arguments.positional[:1]), ()))]
+
+
 def _method(_interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, at: int) -> Results:
     """Bind a function to an object: `net.forward = types.MethodType(forward, net)`."""
     match arguments.positional:
@@ -380,6 +386,7 @@ _HANDLERS: dict[str, Handler] = {
     "inspect.ismodule": _inspect(ModuleValue),
     **dict.fromkeys(("sys.exit", "os._exit", "os.abort"), _exit),
     "types.MethodType": _method,
+    "weakref.ref": _weak,
     "typing.cast": _cast,
     "typing_extensions.cast": _cast,
     "typing.get_type_hints": _annotations,
