@@ -1,4 +1,4 @@
-"""References to objects that live as long as something else refers to them."""
+"""References to objects, which are taken to be alive (tests/semantics/leaves.md)."""
 
 
 class ref:
