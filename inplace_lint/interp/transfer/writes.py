@@ -386,7 +386,7 @@ def _new_history(call: Call, ref: Ref, rg: Three, node: NodeId | None) -> None:
             state.put(ref, replace(tensor, rg=False, nodes=(), leaf=True))
         return
     why = next((t.why for _, t in call.grads if t.rg is None), "")
-    nodes = (node,) if node is not None else ()
+    nodes: tuple[NodeId, ...] = (node,) if node is not None else ()
     known = "" if rg else why
     state.put(ref, replace(tensor, rg=rg, leaf=False, nodes=nodes, why=known, made=call.touch("out0")))
     if tensor.base is None or not call.facts.framework.rebases or call.binding.op.history == "keep_base":
