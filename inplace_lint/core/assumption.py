@@ -63,6 +63,15 @@ def takes_for_tensor(sentence: str) -> bool:
     return sentence.endswith("is a tensor")
 
 
+def excludes_number(sentence: str) -> bool:
+    """
+    Return whether an assumption is that a value is no number: without it, no tensor is written at all.
+
+    That an operator gave the tensor that it was given, and no new one, is a supposition: it gave a tensor either way.
+    """
+    return takes_for_tensor(sentence) and not isinstance(sentence, Supposition)
+
+
 def assumption(sentence: str, of: int) -> Assumption:
     """Return the assumption that a gradient is asked for the unknown value with this number."""
     made = Assumption(sentence)

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
+from inplace_lint.core.assumption import takes_for_tensor
 from inplace_lint.core.event import Accumulated, Spelling, Touch
 from inplace_lint.domain import tape, traits
 from inplace_lint.domain.heap import Names, Tensor
@@ -88,7 +89,7 @@ def _check(
     handed = state.trait(traits.HANDED, None) if isinstance(target, ir.Attr) else None
     if handed is not None and handed.resets:  # the call may have set the attribute anew
         parts = [part for part in parts if part >= handed.node]
-    used = [part for part in parts if tape.is_used_up(state, part)]
+    used = [part for part in parts if tape.is_used_up(state, part) and not takes_for_tensor(state.nodes[part].passes)]
     if (used or any(_used_up(frame, state, added))) and not _is_reset(interp, frame, at, target):
         touch = _touch(interp, frame, at, target, tensor)
         event = Accumulated(tensor.framework, touch, state.assumptions)

@@ -250,8 +250,10 @@ def augmented(interp: Interpreter, frame: Frame, state: State, node: ir.AugAssig
 def _of_tensor(
     interp: Interpreter, frame: Frame, state: State, facts: Facts, node: ir.AugAssign, old: Value, value: Value
 ) -> Results:
-    if is_number(state, value) or (isinstance(old, Sym) and old.kind != "input"):
+    if is_number(state, value):
         materialise.doubt(state, old)
+    else:
+        old = materialise.other_than_a_number(state, old)
     method = facts.framework.augmented.get(node.op)
     exprs: dict[int | str, ir.Expr] = {0: node.target, 1: node.value}
     if method is not None:

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable
 
 from msgspec.structs import replace
 
-from inplace_lint.core.assumption import assumption
+from inplace_lint.core.assumption import assumption, supposition
 from inplace_lint.core.event import Site, Touch
 from inplace_lint.domain import origins, traits, unknown_history, used_gradients
 from inplace_lint.domain.heap import Instance, ListObject, Node, Storage, Tensor, View, Write
@@ -170,6 +170,23 @@ def doubt(state: State, value: Value) -> None:
     if not state.has_trait(traits.IS_TENSOR, value.id) and sentence not in tensor.doubt:
         state.set_trait(traits.TAKEN_FOR_TENSOR, sentence, value.id)
         state.put(ref, replace(tensor, doubt=tensor.doubt | {sentence}))
+
+
+def other_than_a_number(state: State, value: Value) -> Value:
+    """
+    Return the tensor that an operator makes of an input and a tensor: the input itself only if that is a tensor.
+
+        y = w ** n
+        total = n
+        total += w      # a number gives a new value; what is done to `total` from here on tells nothing of `n`
+    """
+    if type(value) is not Sym or value.kind == "tensor" or state.tensor(value) is None:
+        return value
+    if state.has_trait(traits.IS_TENSOR, value.id):
+        return value
+    sentence = supposition(f"{describe(state, value)} is a tensor", state.fresh())
+    state.set_trait(traits.TAKEN_FOR_TENSOR, sentence, value.id)
+    return supposed(state, value, sentence)
 
 
 def postpone(state: State, old: Sym, result: Sym, touch: Touch, names: frozenset[Variable]) -> None:

@@ -6,10 +6,10 @@ import re
 
 from msgspec.structs import replace
 
-from inplace_lint.core.assumption import Assumption, assumption
+from inplace_lint.core.assumption import Assumption, assumption, supposition, takes_for_tensor
 from inplace_lint.core.event import Touch
 from inplace_lint.domain import traits
-from inplace_lint.domain.heap import DictObject, Instance, ListObject, Node, Save, Tensor
+from inplace_lint.domain.heap import DictObject, Instance, ListObject, Node, Save, Tensor, View
 from inplace_lint.domain.state import State
 from inplace_lint.domain.tape import doubts_of, leaves_of, nodes_of
 from inplace_lint.domain.values import NOT_TENSORS, NodeId, Ref, Sym, Three, Tuple, Value
@@ -142,6 +142,16 @@ def _once(handed: tuple[NodeId, ...], expanded: tuple[NodeId, ...]) -> tuple[tup
 
 def _nodes(tensors: list[Tensor]) -> tuple[NodeId, ...]:
     return tuple(node for tensor in tensors if tensor.rg is not False for node in tensor.nodes[-1:])
+
+
+def passed_to_base(state: State, view: Tensor, nodes: tuple[NodeId, ...]) -> tuple[NodeId, ...]:
+    """Return the nodes of a write for the tensor that was written if what was taken for a tensor is one."""
+    taken = sorted(filter(takes_for_tensor, view.doubt)) if view.view is View.MAYBE else ()
+    if not taken or not nodes:
+        return nodes
+    # That a gradient passes here may be certain; that the tensor is the one that was taken for it is not, for that.
+    passes = supposition(str(taken[0]), state.fresh())
+    return (state.record(Node("", None, nodes, (), frozenset(), passes)),)
 
 
 def _doubts_of_unknowns(call: Call) -> frozenset[str]:

@@ -386,14 +386,15 @@ def _new_history(call: Call, ref: Ref, rg: Three, node: NodeId | None) -> None:
             state.put(ref, replace(tensor, rg=False, nodes=(), leaf=True))
         return
     why = next((t.why for _, t in call.grads if t.rg is None), "")
-    made = call.touch("out0")
-    nodes = (node,) if node is not None else ()
-    state.put(ref, replace(tensor, rg=rg, leaf=False, nodes=nodes, why="" if rg else why, made=made))
+    nodes: tuple[NodeId, ...] = (node,) if node is not None else ()
+    known = "" if rg else why
+    state.put(ref, replace(tensor, rg=rg, leaf=False, nodes=nodes, why=known, made=call.touch("out0")))
     if tensor.base is None or not call.facts.framework.rebases or call.binding.op.history == "keep_base":
         return
     base = state.tensor(tensor.base)
     if base is not None and tensor.view in {*_REFUSES, View.SINGLE, View.EXPANDED, View.MAYBE}:
         kept = base.nodes if not (cut and base.storage != tensor.storage) else ()
+        nodes = recording.passed_to_base(state, tensor, nodes)
         base_rg = True if True in (rg, base.rg) else None
         changed = replace(base, rg=base_rg, leaf=False, nodes=(*kept, *nodes), why="" if base_rg else base.why or why)
         state.put(tensor.base, changed)
