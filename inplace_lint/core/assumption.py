@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+_ASKS, _IS_TENSOR = " requires grad", " is a tensor"
+
 
 class Supposition(str):
     """
@@ -34,7 +36,7 @@ class Assumption(Supposition):
 
 def asks_for_gradient(sentence: str) -> bool:
     """Return whether an assumption is that something requires grad."""
-    return sentence.endswith("requires grad")
+    return sentence.endswith(_ASKS)
 
 
 def uses_result(sentence: str) -> bool:
@@ -60,7 +62,7 @@ def only_training(sentences: Collection[str], parameters: int) -> bool:
 
 def takes_for_tensor(sentence: str) -> bool:
     """Return whether an assumption is that something is a tensor, and no number."""
-    return sentence.endswith("is a tensor")
+    return sentence.endswith(_IS_TENSOR)
 
 
 def excludes_number(sentence: str) -> bool:
@@ -70,6 +72,12 @@ def excludes_number(sentence: str) -> bool:
     That an operator gave the tensor that it was given, and no new one, is a supposition: it gave a tensor either way.
     """
     return takes_for_tensor(sentence) and not isinstance(sentence, Supposition)
+
+
+def without_implied(sentences: frozenset[str]) -> frozenset[str]:
+    """Return assumptions without those that something is a tensor where it is assumed to require grad."""
+    asked = {sentence.removesuffix(_ASKS) for sentence in sentences if asks_for_gradient(sentence)}
+    return frozenset(one for one in sentences if not (takes_for_tensor(one) and one.removesuffix(_IS_TENSOR) in asked))
 
 
 def assumption(sentence: str, of: int) -> Assumption:

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
-from inplace_lint.core.assumption import excludes_number
+from inplace_lint.core.assumption import excludes_number, without_implied
 from inplace_lint.core.event import Carried, Event, Lost, Reading, Recomputed, Refused, Site, Stale, Touch, Untracked
 from inplace_lint.domain import handed_gradients, only_way, traits
 from inplace_lint.domain.heap import Node, Save, Tensor, View, Write
@@ -341,4 +341,4 @@ def _clearest(writes: list[Write]) -> Write:
 def _needs(state: State, node: Node, save: Save, write: Write) -> frozenset[str]:
     # A doubt about sharing the storage matters only if it is not the same for the save and the write.
     doubt = (save.doubt ^ write.doubt) | set(filter(excludes_number, write.doubt))
-    return node.assumptions | save.assumptions | write.assumptions | doubt | state.assumptions
+    return without_implied(node.assumptions | save.assumptions | write.assumptions | doubt | state.assumptions)

@@ -148,3 +148,33 @@ def test_a_history_that_paddle_freed_is_that_of_this_write(prover):
     proved = prover.run()
     assert [verdict[0::2] for verdict in proved.verdicts] == [("IPL104", "confirmed")]
     assert proved.reasons == [REPAIRED]
+
+
+def test_a_run_that_failed_for_another_write_of_the_same_save_refutes_nothing(prover):
+    source = """
+        import torch
+        from torch import nn
+
+
+        class Net(nn.Module):
+            def __init__(self, norm="layer", act="relu"):
+                super().__init__()
+                self.norm, self.act = norm, act
+                self.linear = nn.Linear(4, 4)
+
+            def forward(self, x):
+                y = torch.softmax(self.linear(x), -1)
+                if self.norm == "batch":
+                    y += 1
+                if self.act == "gelu":
+                    y *= 2
+                return y
+
+
+        locals()["Net"]("batch", "gelu")(torch.randn(3, 4)).sum().backward()
+    """
+    prover.write(source)
+    verdicts = {line: verdict for _code, line, verdict in prover.run().verdicts}
+    assert set(verdicts) == {15, 17}
+    assert verdicts[15] == "confirmed"
+    assert "refuted" not in verdicts.values()

@@ -183,8 +183,8 @@ class File:
     def _try(self, target: Target, numbers: Sequence[int]) -> None:
         ran = self.run(target, numbers)
         self.setup.show_output(f"{target.path}: {target.words}", ran.printed)
-        self._judge(target, numbers, ran)
-        if ran.refusals:
+        hides = self._judge(target, numbers, ran)
+        if ran.refusals or hides:
             for number in numbers:
                 if number not in self.done and not self.warm.trouble:
                     self._try_alone(target, number, ran)
@@ -201,7 +201,7 @@ class File:
 
     def _try_alone(self, target: Target, number: int, ran: Ran) -> None:
         """
-        Run a target that the framework refused to run to its end, without the other writes that it may refuse.
+        Run a target that did not run to its end without the other writes that findings are about.
 
         What ends a run hides what comes later; and an error that comes later than its write does not say which it was.
         """
@@ -225,10 +225,11 @@ class File:
     def _repairs(self, finding: Finding) -> list[Form]:
         return repairs_of(self.sources[self.path], finding)
 
-    def _judge(self, target: Target, numbers: Sequence[int], ran: Ran) -> None:
-        """Record what follows for findings from a run."""
+    def _judge(self, target: Target, numbers: Sequence[int], ran: Ran) -> bool:
+        """Record what follows for findings from a run; return whether a fault was seen, which may hide others."""
         broken: set[int] = set()
-        for found in traced(ran.records, self.sources, made_up=ran.made_up):
+        faults = list(traced(ran.records, self.sources, made_up=ran.made_up))
+        for found in faults:
             for number in numbers:
                 finding = self.findings[number]
                 if is_near(finding, found.finding):
@@ -239,11 +240,11 @@ class File:
                         shown, is_different = compared(self, target, number, is_traced=True)
                         reason = f"{found.cause}, so that {shown}" if is_different else reason
                     self.done[number] = self._verdict(finding, Proof.CONFIRMED, reason)
-        if self.warm.trouble:
-            return
-        for number in numbers:
-            if number not in self.done:
-                self._weigh(number, target, ran, is_broken=number in broken)
+        if not self.warm.trouble:
+            for number in numbers:
+                if number not in self.done:
+                    self._weigh(number, target, ran, is_broken=number in broken or bool(faults))
+        return bool(faults)
 
     def _weigh(self, number: int, target: Target, ran: Ran, *, is_broken: bool) -> None:
         """Record what follows for a finding from a run that did not report its fault."""
