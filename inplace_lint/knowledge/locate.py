@@ -39,6 +39,8 @@ def rule_page(name: str, lang: str = "en") -> Path:
 @cache
 def model_of(library: str) -> str | None:
     """Return the path under which the model of a library's module is read; None where there is none."""
+    if not all(map(str.isidentifier, library.split("."))):  # of a relative import nothing is modelled
+        return None
     name = f"{library.replace('.', '/')}.py"
     return f"{MODELS}{name}" if (rules_dir() / "models" / name).is_file() else None
 

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from inplace_lint.knowledge.locate import rules_dir
+from inplace_lint.knowledge.locate import model_of, rules_dir
 
 MODELS = rules_dir() / "models"
 FILES = sorted(path for path in MODELS.rglob("*.py"))
@@ -292,6 +292,12 @@ def test_a_model_has_the_parameters_of_the_library(path):
         ours = list(inspect.signature(value).parameters.values())
         known = {one.name for one in theirs}
         assert {one.name for one in ours if one.kind is one.KEYWORD_ONLY} <= known, key
+
+
+@pytest.mark.parametrize("library", ["", ".heapq", "..heapq", "heapq.", "heapq/../heapq", "no.such"])
+def test_only_a_module_of_this_name_has_a_model(library):
+    assert model_of(library) is None
+    assert model_of("heapq") == "<models>/heapq.py"
 
 
 def test_coroutines_run_where_they_are_awaited():
