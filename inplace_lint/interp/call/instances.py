@@ -51,10 +51,9 @@ def construct(
     made = _made(interp, frame, state, cls, arguments, at)
     if made is not None:
         return made
+    # A class that derives from what `namedtuple("Pair", "left right")` returns.
     row = next((base for base in cls.bases if isinstance(base, Partial) and base.function == NEW_TUPLE), None)
-    if (
-        row is not None and interp.lookup(state, cls, "__new__") is None
-    ):  # class Pair(namedtuple("Pair", "left right")): ...
+    if row is not None and interp.lookup(state, cls, "__new__") is None:
         rows = interp.call(frame, state, row, arguments, at)
         return [(after, replace(value, cls=cls) if isinstance(value, Tuple) else value) for after, value in rows]
     if interp.fuel.lazy or interp.context.is_module(cls) is None:

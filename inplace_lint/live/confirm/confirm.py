@@ -27,7 +27,7 @@ from inplace_lint.live.child.variants.rewrite import Form
 from inplace_lint.live.child.variants.tree import Place
 from inplace_lint.live.confirm.compare import compared, forms_of, place_of, plain_runs
 from inplace_lint.live.confirm.gain import measured
-from inplace_lint.live.confirm.matching import is_near, is_same, traced
+from inplace_lint.live.confirm.matching import is_same, traced
 from inplace_lint.live.confirm.targets import Target, TopLevelNames, Way, probe_for, targets_of
 from inplace_lint.live.warm import Ran, Warm
 from inplace_lint.rules import RULE_OF
@@ -227,13 +227,10 @@ class File:
 
     def _judge(self, target: Target, numbers: Sequence[int], ran: Ran) -> bool:
         """Record what follows for findings from a run; return whether a fault was seen, which may hide others."""
-        broken: set[int] = set()
         faults = list(traced(ran.records, self.sources, made_up=ran.made_up))
         for found in faults:
             for number in numbers:
                 finding = self.findings[number]
-                if is_near(finding, found.finding):
-                    broken.add(number)
                 if number not in self.done and is_same(finding, found, tuple(self.findings.values())):
                     reason = f"{found.cause}, by {target.words}"
                     if found.is_silent:
@@ -243,10 +240,10 @@ class File:
         if not self.warm.trouble:
             for number in numbers:
                 if number not in self.done:
-                    self._weigh(number, target, ran, is_broken=number in broken or bool(faults))
+                    self._weigh(number, target, ran, failed=bool(faults))
         return bool(faults)
 
-    def _weigh(self, number: int, target: Target, ran: Ran, *, is_broken: bool) -> None:
+    def _weigh(self, number: int, target: Target, ran: Ran, *, failed: bool) -> None:
         """Record what follows for a finding from a run that did not report its fault."""
         finding = self.findings[number]
         marks = [mark for mark in ran.marks if mark.number == number]
@@ -257,7 +254,7 @@ class File:
                 self.done[number] = self._verdict(finding, Proof.CONFIRMED, reason)
             else:
                 self.partly[number] = reason
-        elif any(mark.complete for mark in marks) and not (is_broken or ran.made_up or self.repairs or self.beside):
+        elif any(mark.complete for mark in marks) and not (failed or ran.made_up or self.repairs or self.beside):
             reason = f"it was saved, written and used in backward by {target.words}, and nothing failed"
             self.done[number] = self._verdict(finding, Proof.REFUTED, reason)
         elif marks:

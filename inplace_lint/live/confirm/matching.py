@@ -95,11 +95,6 @@ def is_same(finding: Finding, trace: Traced, others: Sequence[Finding]) -> bool:
     return any(_meet(one, other) for one in mine for other in seen)
 
 
-def is_near(finding: Finding, found: Finding) -> bool:
-    """Check whether a trace reports any fault at the write of a finding."""
-    return any(_meet(one, other) for one in _writes(finding) for other in _writes(found))
-
-
 def _is_same_fault(rule: Rule, other: Rule) -> bool:
     """Check whether a trace reports the fault of a rule under another one; where backward raises, it may be any."""
     both_late = rule.harm is other.harm is Harm.BACKWARD
